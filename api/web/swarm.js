@@ -61,10 +61,10 @@ export function Swarm({now}) {
   const [pool, choose] = useState(''), me = now?.node?.peer_id
   const s = useData('/v1/swarm?overlay=' + encodeURIComponent(pool), ['members', 'overlays'], 2000), d = s.data
   return html`<h1>Swarm</h1><${Pick} all="all" choose=${choose}/><${Loaded} of=${s}>${d && html`
-    <p class="why">${count(d.total, 'member')}: ${sums(d.states)}.</p>
+    <p class="why">${count(d.members, 'member')}: ${sums(d.states)}.</p>
     <div class="cards"><${Away} rows=${d.rows.filter(m => m.belief !== 'there')}/>
     <${Card} title="Map"><${Chart} rows=${d.rows} leader=${d.leader} me=${me}/><${Legend} of=${states}/><//>
     <div class="stack"><${Group} of=${d.group} leader=${d.leader} me=${me}/><${Traffic} of=${d.traffic}/></div>
     <${Card} title="Members" wide><${Rows} label="Members" head=${head} rows=${d.rows.map(row(me))}/>
-      ${more(d.rows.length, d.total, 'member')}<//></div>`}<//>`
+      ${more(d.rows.length, d.members, 'member')}<//></div>`}<//>`
 }

@@ -77,13 +77,15 @@ func seeRule(f *face) (string, error) {
 	if err := f.tab.visit("machine"); err != nil {
 		return "", err
 	}
-	field := chromedp.CSS("#" + rule)
 	before, err := f.swarm.do(f.ctx, 0, "config", "get", rule)
 	if err != nil {
 		return "", err
 	}
 	write := func(value string) error {
-		return f.tab.do(chromedp.Clear(field), chromedp.SendKeys(field, value+kb.Enter))
+		if _, err := eval[bool](f.tab, "document.getElementById("+quoted(rule)+").select() || true"); err != nil {
+			return err
+		}
+		return f.tab.do(chromedp.SendKeys(chromedp.CSS("#"+rule), value+kb.Enter))
 	}
 	if err := errors.Join(write("soon"), f.tab.await(`document.querySelector(".rule .trouble")`)); err != nil {
 		return "", fmt.Errorf("a wrong value: %w", err)

@@ -1,25 +1,17 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 )
 
-// meant is how to find on a page what a hostile text did there: sentences, none if it stayed text.
-const meant = `(() => {
-  const found = []
-  if (document.title.includes('run')) found.push('a script of it ran')
-  for (const e of document.querySelectorAll('img:not([src="/ui/icon.svg"]), script:not([src]), iframe, [onerror]')) found.push('it became ' + e.outerHTML.slice(0, 80))
-  const texts = [document.body.innerText, ...[...document.querySelectorAll('[title], [aria-label], svg title, svg text')].map(e => [e.title, e.getAttribute('aria-label'), e.textContent].join(' '))]
-  for (const t of texts) {
-    const mark = t.match(/[\u200e\u200f\u202a-\u202e\u2066-\u2069\u0000-\u0008\u000e-\u001f]/)
-    if (mark) found.push('a mark stays: ' + mark[0].codePointAt(0).toString(16))
-    if (/w{500}/.test(t)) found.push('it is not cut')
-  }
-  return found
-})()`
+// meant finds on a page what a hostile text did there.
+//
+//go:embed hostile.js
+var meant string
 
 // seeHostile looks at every page while all that peers could have written is hostile.
 func seeHostile(f *face) (string, error) {

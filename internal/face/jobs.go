@@ -28,8 +28,8 @@ func (f *face) jobFiles() ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{"job.yaml": []byte("name: " + hostileName + "\nmodule: copy.wasm\nstdin: said.txt\nsweep:\n" +
-		"  n: {from: 1, to: 12}\n"), "copy.wasm": noop.Copying, "said.txt": []byte("copied")}
+	text := "name: " + hostileName + "\nmodule: copy.wasm\nstdin: said.txt\nsweep:\n  n: {from: 1, to: 12}\n"
+	files := map[string][]byte{"job.yaml": []byte(text), "copy.wasm": noop.Copying, "said.txt": []byte("copied")}
 	if f.module != "" {
 		module, err := os.ReadFile(f.module)
 		if err != nil {
@@ -70,7 +70,8 @@ func (t *tab) drop(at string, files []string) error {
 	}
 	data := &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: copies}
 	for _, kind := range []input.DispatchDragEventType{"dragEnter", "dragOver", "drop"} {
-		if err := tellTab(t, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: p.X, Y: p.Y, Data: data}); err != nil {
+		event := input.DispatchDragEventParams{Type: kind, X: p.X, Y: p.Y, Data: data}
+		if err := tellTab(t, input.DispatchDragEvent, event); err != nil {
 			return fmt.Errorf("dropping files: %w", err)
 		}
 	}
@@ -85,7 +86,8 @@ func seeDrop(f *face) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(f.tab.visit("jobs"), f.tab.drop(".drop", files), f.tab.await(`location.hash.startsWith("#/jobs/")`)); err != nil {
+	if err := errors.Join(f.tab.visit("jobs"), f.tab.drop(".drop", files),
+		f.tab.await(`location.hash.startsWith("#/jobs/")`)); err != nil {
 		return "", err
 	}
 	hash, err := eval[string](f.tab, `location.hash`)
@@ -112,7 +114,7 @@ func seeDrop(f *face) (string, error) {
 
 // halfway takes pictures while the job runs, where they are wanted.
 func (f *face) halfway() error {
-	if f.pictures == "" {
+	if f.pictures == "" || f.module == "" {
 		return nil
 	}
 	return errors.Join(f.tab.await(`document.querySelectorAll(".grid .is-done").length > 20`), f.picture("job-running"),

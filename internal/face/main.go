@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -29,7 +31,9 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	flags.SetOutput(errs)
 	godwit := flags.String("godwit", "bin/godwit", "the `FILE` that is tried")
 	pictures := flags.String("pictures", "", "`DIR` for pictures of all pages; none without")
-	module := flags.String("module", "", "`FILE` with examples/render as a module: the job that is dropped; without, one that is over at once")
+	module := flags.String("module", "", "`FILE` with examples/render as a module: the job that is dropped; without, "+
+		"one that is over at once")
+	only := flags.String("only", "", "`CHECKS` to carry out, with commas between them, behind the door; all without")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return exitAsAsked
@@ -43,7 +47,10 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	f.pictures, f.module = *pictures, *module
 	var rows []row
-	for _, c := range checks {
+	for i, c := range checks {
+		if named := strings.Split(*only, ","); i > 0 && *only != "" && !slices.Contains(named, c.name) {
+			continue
+		}
 		rows = append(rows, f.look(c))
 		fmt.Fprintf(errs, "%s: %.1f s\n", c.name, rows[len(rows)-1].took.Seconds())
 	}

@@ -32,7 +32,8 @@ var audit string
 func (t *tab) audit() ([]string, error) { return eval[[]string](t, audit) }
 
 // each visits every page under each of some conditions, which ready sets up, and collects what look finds.
-func (f *face) each(conditions []string, ready func(string) error, look func(s sight, condition string) ([]string, error)) (int, error) {
+func (f *face) each(conditions []string, ready func(string) error,
+	look func(s sight, condition string) ([]string, error)) (int, error) {
 	var errs []error
 	n := 0
 	for _, c := range conditions {

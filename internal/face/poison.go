@@ -15,8 +15,8 @@ import (
 
 // poison is what a hostile peer may put wherever it writes text: markup, marks that turn the direction of text around,
 // controls, and 10 kB.
-var poison = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>` + "\u202e\u2066\u200f\x1b[2J\x00" +
-	strings.Repeat("w", 10<<10)
+var poison = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>` +
+	"\u202e\u2066\u200f\x1b[2J\x00" + strings.Repeat("w", 10<<10)
 
 // enumerated are texts that are one of a few words, which decoders refuse where they are others.
 var enumerated = regexp.MustCompile(`^[a-z-]{1,20}$`)
@@ -40,7 +40,10 @@ func poisoned(v any, key string) any {
 		}
 		return out
 	case string:
-		if _, err := time.Parse(time.RFC3339Nano, v); err == nil || enumerated.MatchString(v) && key != "name" && key != "overlay" {
+		if _, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			return v
+		}
+		if enumerated.MatchString(v) && key != "name" && key != "overlay" {
 			return v
 		}
 		return poison
