@@ -49,6 +49,34 @@ func wantMembersOf(t *testing.T, n *testnet.Node, want int) {
 	}
 }
 
+// A node that begins in a swarm is told of all, and has nobody told anew what all know.
+func TestNewcomerRepeatsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := testnet.New(t, 12, testnet.Options{})
+		newcomer, others := net.Nodes[11], net.Nodes[:11]
+		newcomer.Stop()
+		id := testnet.Overlay("test")
+		setAdvert(t, id, 1, others...)
+		time.Sleep(3 * time.Minute) // gossip has forgotten
+		const each = 4000 // bytes that a connection may take with all that is said on it at first
+		bytes := func() (sum int64) {
+			for _, n := range others {
+				sum += int64(n.Stats().BytesIn)
+			}
+			return sum
+		}
+		before := bytes()
+		time.Sleep(20 * time.Second)
+		quiet := bytes() - before
+		newcomer.Start()
+		time.Sleep(20 * time.Second)
+		wantMembersOf(t, newcomer, 11)
+		if more := bytes() - before - 2*quiet; more > int64(len(others)*each) {
+			t.Errorf("a newcomer costs %d members %d bytes", len(others), more)
+		}
+	})
+}
+
 // Whoever compares without end is answered a few times, and then now and then.
 func TestCompareFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -35,6 +35,7 @@ type greeter struct {
 	*endpoint
 	adverts *adverts
 	gossip  *gossip
+	begun   time.Time
 
 	mu       sync.Mutex
 	welcomed map[peer.ID]time.Time // when last, or next; at most maxBlamed
@@ -43,7 +44,7 @@ type greeter struct {
 }
 
 func newGreeter(ep *endpoint, as *adverts, gossip *gossip) *greeter {
-	return &greeter{endpoint: ep, adverts: as, gossip: gossip, welcomed: map[peer.ID]time.Time{},
+	return &greeter{endpoint: ep, adverts: as, gossip: gossip, begun: time.Now(), welcomed: map[peer.ID]time.Time{},
 		knowing: map[peer.ID][][]byte{}, compared: map[peer.ID]bucket{}}
 }
 
@@ -147,11 +148,22 @@ func (g *greeter) endHello(s network.Stream, err error) {
 	}
 }
 
+const (
+	// newcomer is how long a node leaves to others what is no news to a swarm.
+	newcomer = 2 * time.Minute
+	// goneRound is how long after it was issued an advert has gone round: some beats of gossip.
+	goneRound = 30 * time.Second
+)
+
 // passOn spreads an advert that came by hello: by gossip, which publishes to
-// all that listen; or, in a closed overlay, by hello to the members connected.
+// all that listen; or, in a closed overlay, by hello to the members connected. That is how two
+// swarms that meet become one. A node that has just begun is told of a whole swarm, which
+// knows all that but for what was said just now, and gossip remembers no longer that it was told
+// it: each of 300 that begin together would have each advert go round once more. What another swarm
+// does not know it finds by comparing with this node.
 func (g *greeter) passOn(a overlay.Advert, b []byte, from peer.ID) {
 	m := g.adverts.member(a.Overlay)
-	if m == nil {
+	if m == nil || time.Since(a.Issued) > goneRound && time.Since(g.begun) < newcomer {
 		return
 	}
 	topic := subject{id: a.Overlay, cell: g.adverts.channelOf(m).cell}

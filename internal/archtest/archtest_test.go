@@ -168,6 +168,8 @@ var rules = map[string]rule{
 
 	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
 
+	"api/web": {},
+
 	"api/apitest": {own: []string{"api", "task"}},
 
 	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
