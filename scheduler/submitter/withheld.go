@@ -201,7 +201,8 @@ func (b backups) ask(j *submitted, peer task.PeerID) {
 		j.withheld.asked = map[task.PeerID]bool{}
 	}
 	j.withheld.asked[peer] = true
-	g := &message.Got{Job: j.id, Have: slices.Clone(j.told()), Delivery: j.state.Delivery, Held: b.s.signHeld(j)}
+	g := &message.Got{Job: j.id, Have: slices.Clone(j.told()), Delivery: j.state.Delivery, Held: b.s.signHeld(j),
+		Asks: true}
 	b.s.emit(message.Send{To: peer, Message: message.Message{Got: g}})
 }
 
@@ -220,7 +221,7 @@ func (b backups) bring(from task.PeerID, m *message.Message) bool {
 	for i := range m.Progress.Tasks {
 		t := &m.Progress.Tasks[i]
 		if !j.state.Final && j.told().Contains(t.Index) == j.have.Contains(t.Index) { // else it runs once more
-			b.take(from, j, t)
+			b.take(from, j, t, m.Progress.Made)
 		}
 	}
 	news := j.have.Count() + uint64(j.fetching) - had
@@ -228,7 +229,7 @@ func (b backups) bring(from task.PeerID, m *message.Message) bool {
 		return true
 	}
 	action, is := "brought by a worker", "ran tasks"
-	if slices.Contains(s.cfg.Coordinators.Group(), from) {
+	if !m.Progress.Made {
 		action, is = "brought by another", "coordinates, too"
 	}
 	s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: action, Peer: from,
@@ -246,10 +247,9 @@ func (b backups) bring(from task.PeerID, m *message.Message) bool {
 	return true
 }
 
-// take takes what another than the leader says of a task: the whole of it, or what it made of it itself.
-func (b backups) take(from task.PeerID, j *submitted, t *message.TaskSummary) {
-	whole := !t.Failed && len(t.Results) >= j.spec.Replicas || slices.Contains(b.s.cfg.Coordinators.Group(), from)
-	if !whole && t.Index < j.total && !j.have.Contains(t.Index) {
+// take takes what another than the leader says of a task: the whole of it, or what it made of it itself, with made.
+func (b backups) take(from task.PeerID, j *submitted, t *message.TaskSummary, made bool) {
+	if made && t.Index < j.total && !j.have.Contains(t.Index) {
 		v := verifier{leader: from, signed: true, receipts: b.s.cfg.Receipts}
 		if t = j.withheld.pool.add(from, v, j, t); t == nil {
 			return

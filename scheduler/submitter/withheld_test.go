@@ -43,7 +43,7 @@ func (b *auditBench) untilOthersAsked(most time.Duration) []task.PeerID {
 // brings has a peer bring results.
 func (b *auditBench) brings(from int, state string, results ...task.Result) {
 	_, peer := schedtest.Identity(from)
-	p := &message.Progress{Job: b.id, Summary: message.JobSummary{State: state}}
+	p := &message.Progress{Job: b.id, Summary: message.JobSummary{State: state}, Made: from > 4}
 	for _, r := range results {
 		p.Tasks = append(p.Tasks, message.TaskSummary{Index: r.Task.Index, Results: []task.Result{r}})
 	}
@@ -202,7 +202,7 @@ func TestPooled(t *testing.T) {
 			}
 			_, peer := schedtest.Identity(tt.by[k])
 			b.s.jobs[b.id].withheld.asked[peer] = true
-			b.do(message.Received{From: peer, Message: message.Message{Progress: &message.Progress{Job: b.id,
+			b.do(message.Received{From: peer, Message: message.Message{Progress: &message.Progress{Job: b.id, Made: true,
 				Tasks: []message.TaskSummary{{Failed: says == "!", Results: []task.Result{r}}}}}})
 		}
 		st, _ := b.s.Job(b.id)

@@ -21,14 +21,14 @@ func newGiver(t *testing.T) (*keeper, task.PeerID) {
 
 // got has a peer ask for what it does not hold, and lists what it is told.
 func (k *keeper) got(from task.PeerID, final bool, have ...uint64) (told []uint64) {
-	g := &message.Got{Job: k.job, Final: final}
+	g := &message.Got{Job: k.job, Final: final, Asks: true}
 	for _, i := range have {
 		g.Have = append(g.Have, message.Range{From: i, To: i + 1})
 	}
 	k.step(message.Received{From: from, Message: message.Message{Got: g}})
 	for _, e := range k.last {
 		if s, ok := e.(message.Send); ok && s.Message.Progress != nil {
-			if s.To != from {
+			if s.To != from || !s.Message.Progress.Made {
 				k.Errorf("%s is told", s.To)
 			}
 			for _, t := range s.Message.Progress.Tasks {

@@ -60,7 +60,7 @@ func (w *Worker) receive(from task.PeerID, m *message.Message) {
 	if m.Wrong != nil {
 		w.found(from, m.Wrong)
 	}
-	if m.Got != nil {
+	if m.Got != nil && m.Got.Asks {
 		w.results.bring(from, m.Got, w)
 	}
 	if from != w.leader {
