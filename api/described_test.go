@@ -69,6 +69,8 @@ func TestAnswersAreDescribed(t *testing.T) {
 	w.askOverlays()
 	w.askPeers()
 	w.askOwner()
+	w.askPages(job)
+	w.askRules()
 	w.ask(200, "DELETE", "/v1/jobs/"+job+"/results", "")
 	w.ask(404, "DELETE", "/v1/jobs/"+job+"/results", "")
 	w.ask(404, "GET", "/v1/jobs/"+job+"/outputs", "")
@@ -91,7 +93,7 @@ func TestAnswersAreDescribed(t *testing.T) {
 // others are answers that rest on other nodes, on a moment, or on gigabytes; and of joining an overlay that nobody
 // has, which takes a search.
 var others = []int{http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable,
-	http.StatusRequestEntityTooLarge, http.StatusInsufficientStorage}
+	http.StatusRequestEntityTooLarge, http.StatusInsufficientStorage, http.StatusTooManyRequests}
 
 func (w *watcher) submitCopies() (job string) {
 	w.t.Helper()
@@ -244,6 +246,9 @@ func (w *watcher) askPeers() {
 }
 
 func (w *watcher) askOwner() {
+	w.ask(200, "GET", "/metrics", "")
+	w.ask(200, "GET", "/healthz", "")
+	w.ask(200, "GET", "/readyz", "")
 	w.ask(200, "GET", "/v1/status", "")
 	w.ask(200, "GET", "/v1/doctor", "")
 	w.ask(200, "POST", "/v1/pause", `{"for_s": 60}`)

@@ -42,6 +42,8 @@ func (s *Server) routes() http.Handler {
 
 // each calls handle for every route; openapi.yaml describes them, and a test holds them to it.
 func (s *Server) each(handle func(pattern string, h handler)) {
+	s.eachOfPages(handle)
+	s.monitoring.each(handle)
 	handle("GET /v1/status", s.status)
 	handle("POST /v1/jobs/{id}/results", s.newResults)
 	handle("POST /v1/jobs/{id}/retry", s.retry)
@@ -81,6 +83,31 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("POST /v1/jobs/{id}/cancel", s.cancel)
 	handle("GET /v1/jobs/{id}/outputs", s.outputs)
 	handle("GET /v1/jobs/{id}/tasks/{task}/outputs/{name...}", s.output)
+}
+
+// eachOfPages is each of what the dashboard is made of, beside what programs use too.
+func (s *Server) eachOfPages(handle func(pattern string, h handler)) {
+	handle("GET /v1/session", s.session)
+	handle("POST /v1/session", s.beginSession)
+	handle("DELETE /v1/session", s.endSession)
+	handle("POST /v1/session/codes", s.newCode)
+	handle("GET /v1/events", s.events)
+	handle("GET /v1/home", s.home)
+	handle("GET /v1/machine", s.machine)
+	handle("POST /v1/machine/preview", s.previewRule)
+	handle("PUT /v1/machine/rules/{key}", s.setRule)
+	handle("GET /v1/joblist", s.jobList)
+	handle("GET /v1/jobs/{id}/grid", s.grid)
+	handle("GET /v1/jobs/{id}/timeline", s.timeline)
+	handle("GET /v1/jobs/{id}/failures", s.failures)
+	handle("GET /v1/jobs/{id}/stages", s.stages)
+	handle("GET /v1/jobs/{id}/archive", s.archive)
+	handle("GET /v1/swarm", s.swarm)
+	handle("GET /v1/pools", s.pools)
+	handle("PUT /v1/overlays/{id}/share", s.setShare)
+	handle("DELETE /v1/overlays/{id}/members/{peer}", s.removeMember)
+	handle("GET /v1/research", s.research)
+	handle("GET /v1/peers/{peer}/trace", s.exportTrace)
 }
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {

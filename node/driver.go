@@ -2,8 +2,10 @@ package node
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
+	"godwit/internal/logging"
 	"godwit/member"
 	"godwit/node/exec"
 	"godwit/p2p/cost"
@@ -15,11 +17,13 @@ import (
 // the peer answers with. The loop owns it.
 type driver struct {
 	*core
+	decisions *slog.Logger   // of machines
 	exec      *exec.Executor // carries out what the workers ask for
 	atlas     *cartographer
 	peer      *member.Peer
 	pending   []pending
 	watchers  watchers
+	lately    decisions // that were come to last
 	packer    message.Packer
 	full      bool // the disk, until fullUntil at least
 	fullUntil time.Time
@@ -31,7 +35,8 @@ type driver struct {
 
 // newDriver returns a driver without a peer, which restore makes.
 func newDriver(c *core) *driver {
-	return &driver{core: c, watchers: watchers{map[*watcher]bool{}, map[task.JobID]bool{}}}
+	return &driver{core: c, decisions: logging.In(c.log, logging.Scheduler),
+		watchers: watchers{map[*watcher]bool{}, map[task.JobID]bool{}}}
 }
 
 // A pending effect waits for what has to be durable before it.

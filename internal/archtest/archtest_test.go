@@ -152,7 +152,7 @@ var rules = map[string]rule{
 		"scheduler/chunk", "p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
 		"owner/sensor", "node/exec",
-		"internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},
+		"internal/logging", "internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
@@ -162,9 +162,18 @@ var rules = map[string]rule{
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause", "task/table"}, outside: []string{"golang.org/x/sys"}},
 
-	"api": {own: []string{"ending",
+	"api/door": {outside: []string{"golang.org/x/crypto/scrypt"}},
+
+	"api/stream": {},
+
+	"api/view": {own: []string{"node", "owner", "predictor", "scheduler/message", "task", "trace"}},
+
+	"api": {outside: []string{"github.com/piglig/go-qr"}, own: []string{"api/door", "api/stream", "api/view", "api/web",
+		"ending",
 		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
-		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
+		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox", "api/metrics"}},
+
+	"api/metrics": {own: []string{"node", "task"}, outside: []string{"github.com/prometheus/client_golang"}},
 
 	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
 
@@ -225,6 +234,8 @@ var rules = map[string]rule{
 
 	"internal/heap": {core: true},
 
+	"internal/logging": {},
+
 	"internal/noop": {core: true},
 
 	"internal/roundtrip": {core: true},
@@ -236,6 +247,8 @@ var rules = map[string]rule{
 	"internal/yamlfile": {core: true, outside: []string{"github.com/goccy/go-yaml"}},
 
 	"internal/failure": {own: []string{"task"}},
+
+	"lab/screen": {outside: []string{"golang.org/x/sys"}},
 
 	"lab/table": {own: []string{"task"}},
 
@@ -249,7 +262,7 @@ var rules = map[string]rule{
 
 	"lab/traces": {own: []string{"internal/failure", "lab/files", "lab/plot", "lab/table", "trace"}},
 
-	"lab/progress": {own: []string{"lab/table", "scheduler/message", "task"}},
+	"lab/progress": {own: []string{"lab/screen", "lab/table", "scheduler/message", "task"}},
 
 	"lab/view": {own: []string{"lab/table", "scheduler"}},
 
