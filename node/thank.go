@@ -145,7 +145,8 @@ func (t *thankful) gather() {
 func (t *thankful) say(due []*task.Thanks) (heard []bool) {
 	heard = make([]bool, len(due))
 	signed := t.sign(due, heard)
-	if err := t.store.commit(t.tasks, keptAs(due, signed, heard)); err != nil {
+	keep := context.WithoutCancel(t.tasks) // also while the node stops
+	if err := t.store.commit(keep, keptAs(due, signed, heard)); err != nil {
 		t.log.Warn("thanks to workers are not kept", "err", err)
 	}
 	for i, said := range due {
@@ -159,7 +160,7 @@ func (t *thankful) say(due []*task.Thanks) (heard []bool) {
 			t.log.Debug("a worker does not hear thanks", "peer", said.Worker, "err", err)
 		}
 	}
-	if err := t.store.commit(t.tasks, keptAs(due, signed, heard)); err != nil {
+	if err := t.store.commit(keep, keptAs(due, signed, heard)); err != nil {
 		t.log.Warn("thanks to workers are not kept", "err", err)
 	}
 	return heard

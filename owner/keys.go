@@ -21,6 +21,8 @@ type key struct {
 	hint string // what may be written there
 	set  func(*Rules, string) error
 	get  func(*Rules) string
+	// words says that any text may be written there, which is quoted.
+	words bool
 	// A key with entries has set called for each, with its name; "" never.
 	entries  func(r *Rules, name, value string) error
 	list     func(*Rules) [][2]string
@@ -65,7 +67,7 @@ var keys = []key{
 		},
 		get: func(r *Rules) string { return exactSize(r.RelayPerDay) }},
 	{name: "name", hint: "write a name for this machine that others may see beside what it gave, or nothing for none",
-		set: setName, get: func(r *Rules) string { return r.Name }},
+		words: true, set: setName, get: func(r *Rules) string { return r.Name }},
 	{name: "overlays", hint: "write an overlay's name and its share, such as commons: 2, or 0 for nothing",
 		entries: setShare, list: listShares, forget: func(r *Rules) { r.Overlays = nil }},
 }
