@@ -131,6 +131,7 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 	case message.JobChanged:
 		d.watchers.changed[e.Job] = true
 	case message.Decided:
+		d.lately.note(d.now(), m, e)
 		m.decided.note(e.Action)
 		d.logDecision(e)
 	default:

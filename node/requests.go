@@ -6,6 +6,7 @@ const (
 	methodJobs = "jobs" // body: jobsQuery; answer: JSON array of scheduler.JobStatus without tasks
 	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
 	methodWhy  = "why"  // body: whyQuery; answer: Why
+	methodGrid = "grid" // body: gridQuery; answer: message.Grid
 	methodKey  = "key"  // body: keyQuery; answer: the key of a job of the asker's, in base64 as JSON
 
 	methodScheduling = "scheduling" // body: jobsQuery; answer: scheduler.Scheduling
