@@ -179,6 +179,13 @@ func (c *Client) Cancel(ctx context.Context, ref string) (task.JobID, error) {
 	return reply.ID, err
 }
 
+// CancelSoon has no more of a job begun that the node submitted: it ends when what runs of it has.
+func (c *Client) CancelSoon(ctx context.Context, ref string) (task.JobID, error) {
+	var reply SubmitReply
+	err := c.call(ctx, http.MethodPost, jobPath(ref, "/cancel")+"?soon=true", nil, &reply)
+	return reply.ID, err
+}
+
 // Forget drops a job that the node submitted and that is over, and its results.
 func (c *Client) Forget(ctx context.Context, ref string) (task.JobID, error) {
 	var reply SubmitReply

@@ -69,6 +69,7 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
 	handle("HEAD /v1/files/{cid}", s.hasFile)
+	handle("POST /v1/tables", s.putTable)
 	handle("GET /v1/trees/{cid}", s.getTree)
 	handle("POST /v1/plan", s.plan)
 	handle("POST /v1/jobs", s.submit)
@@ -328,7 +329,11 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, SubmitReply{ID: id}, s.node.Cancel(r.Context(), id))
+	soon, err := flagOf(r, "soon")
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, SubmitReply{ID: id}, s.node.Cancel(r.Context(), id, soon))
 }
 
 func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
@@ -391,4 +396,17 @@ func resolve(ref string, jobs []message.JobStatus) (task.JobID, error) {
 	return "", &Error{Message: fmt.Sprintf("%q names %d jobs", ref, len(found)), Kind: KindInput,
 		Status: http.StatusConflict,
 		Hint:   "give more of the ID; its end differs soonest"}
+}
+
+// flagOf is what the request's query says of a flag; false where it says nothing.
+func flagOf(r *http.Request, name string) (bool, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return false, nil
+	}
+	set, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, inputError(fmt.Errorf("%s must be true or false", name))
+	}
+	return set, nil
 }

@@ -148,7 +148,7 @@ func TestErrorsOfRemoteLeader(t *testing.T) {
 			if _, err := p.Why(t.Context(), none, nil); !errors.Is(err, ErrUnknownJob) {
 				t.Errorf("why of an unknown job: %v", err)
 			}
-			if err := p.Cancel(t.Context(), none); !errors.Is(err, ErrUnknownJob) {
+			if err := p.Cancel(t.Context(), none, false); !errors.Is(err, ErrUnknownJob) {
 				t.Errorf("cancel of an unknown job: %v", err)
 			}
 		}

@@ -168,13 +168,14 @@ func (m *membership) refusal(id task.JobID) string {
 	return st.Error
 }
 
-// Cancel ends a job that this node submitted.
-func (ss *submissions) Cancel(ctx context.Context, id task.JobID) error {
+// Cancel ends a job that this node submitted: at once, or with soon when what runs of it has ended; no more
+// of it is begun then.
+func (ss *submissions) Cancel(ctx context.Context, id task.JobID, soon bool) error {
 	mine := false
 	err := ss.do(ctx, func() {
 		if m := ss.overlays.submitted(id); m != nil {
 			mine = true
-			m.step(m.Submitter(), message.CancelJob{Job: id})
+			m.step(m.Submitter(), message.CancelJob{Job: id, Soon: soon})
 		}
 	})
 	if err == nil && !mine {

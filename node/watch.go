@@ -53,7 +53,7 @@ func (ws *watchers) notify() {
 // ofOwn is what the coordinator says of a job of this node, with what nobody knows better than
 // the node itself: what it holds of it, and whether it is over.
 func ofOwn(led, own message.JobStatus) message.JobStatus {
-	led.Held, led.Reason, led.Final = own.Held, own.Reason, own.Final
+	led.Held, led.Reason, led.Final, led.Failures = own.Held, own.Reason, own.Final, own.Failures
 	if !message.FinalState(own.State) && message.FinalState(led.State) {
 		led.State = own.State
 	}

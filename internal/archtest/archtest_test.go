@@ -171,7 +171,7 @@ var rules = map[string]rule{
 
 	"api": {outside: []string{"github.com/piglig/go-qr"}, own: []string{"api/door", "api/stream", "api/view", "api/web",
 		"ending",
-		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
+		"task", "task/table", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox", "api/metrics"}},
 
 	"api/metrics": {own: []string{"node", "task"}, outside: []string{"github.com/prometheus/client_golang"}},
@@ -275,8 +275,8 @@ var rules = map[string]rule{
 	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox",
 		"scheduler/message", "task", "task/table"}},
 
-	"lab/mapping": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/submission", "sandbox",
-		"scheduler/ledger", "scheduler/message", "task", "task/table"}},
+	"lab/mapping": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/progress", "lab/submission",
+		"sandbox", "scheduler/ledger", "scheduler/message", "task", "task/table"}},
 
 	"lab/submission": {own: []string{"ending", "node",
 		"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",

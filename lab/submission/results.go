@@ -113,7 +113,7 @@ func Check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
 		if err := r.Verify(); err != nil {
 			return fmt.Errorf("the result of %s does not verify: %w", r.Worker, err)
 		}
-		if err := spec.CheckOutputs(t.Index, r.Outputs); err != nil {
+		if err := spec.CheckResult(r); err != nil {
 			return fmt.Errorf("the result of %s: %w", r.Worker, err)
 		}
 	}

@@ -186,9 +186,11 @@ func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error)
 // to be.
 func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.Progress) (message.JobStatus, error) {
 	var last message.JobStatus
+	var seen failures
 	for {
 		err := client.Watch(ctx, string(id), func(st message.JobStatus) bool {
 			last = st
+			seen.tell(p, st.Failures)
 			p.Show(st)
 			return true
 		})

@@ -46,7 +46,10 @@ type Offer struct{ Record task.Record }
 
 // CancelJob is the owner's wish to end a job, given to the Submitter of the
 // node that submitted it.
-type CancelJob struct{ Job task.JobID }
+type CancelJob struct {
+	Job  task.JobID
+	Soon bool // what runs is to end first, and nothing more to begin
+}
 
 // ForgetJob is the owner's wish to drop a job that is over, and its results,
 // given to the Submitter of the node that submitted it. A job that is not over

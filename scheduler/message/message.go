@@ -204,6 +204,9 @@ type Got struct {
 type Cancel struct {
 	Job       task.JobID `cbor:"1,keyasint"`
 	Signature []byte     `cbor:"2,keyasint"`
+	// Soon is set where what runs is to end first, and nothing more to begin. A leader of before ends
+	// the job at once.
+	Soon bool `cbor:"3,keyasint,omitempty"`
 }
 
 // Wrong tells a worker of a result of its own that the submitter found wrong. It asks for nothing:

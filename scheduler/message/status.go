@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"time"
 
 	"godwit/task"
@@ -50,8 +51,29 @@ type JobStatus struct {
 	Reruns     uint64  `json:"reruns"`
 	WastedCPU  float64 `json:"wasted_cpu_s"` // seconds
 	UsefulCPU  float64 `json:"useful_cpu_s"` // seconds
+	// Failures are tasks that failed, those of which the submitter heard last, the newest last: at most
+	// MaxFailures since its node started. It is told of one job that is asked for.
+	Failures []FailedTask `json:"failures,omitempty"`
 	// TasksList has the tasks asked for, of which something is known.
 	TasksList []TaskStatus `json:"tasks_list,omitempty"`
+}
+
+// MaxFailures is how many failures a status tells: as many as a person reads of those that come at once.
+const MaxFailures = 16
+
+// A FailedTask is a task that failed, and why: the last line that it printed on standard error among it.
+type FailedTask struct {
+	Index  uint64 `json:"index"`
+	Name   string `json:"name"` // within the job, as task.Job.TaskName
+	Reason string `json:"reason"`
+}
+
+// WhyFailed says why a task failed that ran, in one line.
+func (t *TaskSummary) WhyFailed() string {
+	if len(t.Results) == 0 {
+		return t.Reason
+	}
+	return cmp.Or(t.Results[0].Message, t.Results[0].Outcome.String())
 }
 
 // TaskCounts counts a job's tasks. Total is the sum of the others.

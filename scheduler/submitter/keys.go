@@ -45,6 +45,8 @@ type submittedState struct {
 	Settled bool `cbor:"10,keyasint,omitempty"`
 	// Lent is the latest delivery of which another cell was told.
 	Lent uint64 `cbor:"11,keyasint,omitempty"`
+	// Ending is the owner's wish that no more of the job begins, and that it ends when what runs has.
+	Ending bool `cbor:"12,keyasint,omitempty"`
 }
 
 // ResultKey returns the durable key of the result of one task. What is kept

@@ -24,12 +24,17 @@ func (s *Submitter) offer(rec task.Record) {
 	s.emit(message.JobChanged{Job: id})
 }
 
-func (s *Submitter) cancel(id task.JobID) {
+// cancel ends a job, at once or when what runs of it has ended.
+func (s *Submitter) cancel(id task.JobID, soon bool) {
 	j := s.jobs[id]
-	if j == nil || j.state.Cancelled || j.state.Final {
+	if j == nil || j.state.Cancelled || j.state.Final || soon && j.state.Ending {
 		return
 	}
-	j.state.Cancelled = true
+	if soon {
+		j.state.Ending = true
+	} else {
+		j.state.Cancelled = true
+	}
 	s.persist(j)
 	s.emit(message.JobChanged{Job: id})
 	s.soon(j)

@@ -102,7 +102,7 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 	switch {
 	case old != nil:
 		s.replace(from, key, old, t)
-	case len(message.OutputsOf(t)) == 0:
+	case len(message.OutputsOf(t)) == 0, t.Failed && j.failed >= maxWords:
 		s.hold(j, t)
 	case j.fetching < maxFetching:
 		f := &resultFetch{job: j, summary: *t, by: from, pause: s.timing.RetryMin}

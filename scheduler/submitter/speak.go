@@ -22,7 +22,7 @@ func (s *Submitter) speak(j *submitted) {
 		Refused: s.audits.refused(j), Again: s.audits.abroad.again(j),
 		Taken: j.taken()}}})
 	j.againTold = true
-	if j.state.Cancelled {
+	if j.state.Cancelled || j.state.Ending {
 		s.sayCancel(j)
 	}
 	if len(j.lacking) > 0 {

@@ -16,7 +16,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Offer:
 		s.offer(ev.Record)
 	case message.CancelJob:
-		s.cancel(ev.Job)
+		s.cancel(ev.Job, ev.Soon)
 	case message.ForgetJob:
 		s.forget(ev.Job)
 	case message.LeaderChanged:

@@ -39,7 +39,7 @@ func (v verifier) check(j *submitted, t *message.TaskSummary) error {
 			return errors.New("the results do not agree")
 		}
 		workers[r.Worker] = true
-		if err := j.spec.CheckOutputs(t.Index, r.Outputs); err != nil {
+		if err := j.spec.CheckResult(r); err != nil {
 			return err
 		}
 		if err := v.result(r, t.Signed); err != nil {
