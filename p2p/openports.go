@@ -52,7 +52,7 @@ func (o *openPorts) run(ctx context.Context) {
 // status says what the router does; nothing where none is asked.
 func (o *openPorts) status() RouterStatus {
 	if o == nil {
-		return RouterStatus{}
+		return RouterStatus{Open: []portmap.Open{}}
 	}
 	return o.mapper.Status()
 }

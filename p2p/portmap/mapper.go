@@ -61,7 +61,8 @@ func (m *Mapper) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.status
-	s.Open = slices.SortedFunc(maps.Values(m.open), func(a, b Open) int {
+	s.Open = slices.AppendSeq(make([]Open, 0, len(m.open)), maps.Values(m.open))
+	slices.SortFunc(s.Open, func(a, b Open) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Protocol, b.Protocol))
 	})
 	return s
