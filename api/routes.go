@@ -139,13 +139,13 @@ func (s *Server) putFile(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, FileReply{CID: c, Size: size}, err)
 }
 
-// newKey gives a key for the inputs of a job that is handed to an overlay.
+// newKey gives a key for the inputs of a job that is handed to an overlay: of that of a name, where one is given.
 func (s *Server) newKey(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.overlayOrUsual(r.Context(), r.URL.Query().Get("overlay"))
 	if err != nil {
 		return err
 	}
-	key, err := s.node.SealingKey(r.Context(), id)
+	key, err := s.node.SealingKey(r.Context(), id, r.URL.Query().Get("like"))
 	return writeJSON(w, KeyReply{Key: key}, err)
 }
 
@@ -244,7 +244,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxJobFile)).Decode(&req); err != nil {
 		return inputError(fmt.Errorf("reading the submission: %w", err))
 	}
-	sub := node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}, Key: req.Key}
+	sub := node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}, Key: req.Key, Reuse: req.Reuse}
 	var err error
 	if sub.Overlay, err = s.overlayOrUsual(r.Context(), req.Overlay); err != nil {
 		return err

@@ -27,6 +27,9 @@ type SubmitRequest struct {
 	Overlay string `json:"overlay,omitempty"`
 	// Key is the one that KeyReply had, if the inputs were stored sealed under it.
 	Key []byte `json:"key,omitempty"`
+	// Reuse takes results that the node holds of other jobs, for tasks of the same module, point, arguments, environment
+	// and inputs.
+	Reuse bool `json:"reuse,omitempty"`
 }
 
 // KeyReply has a key under which the inputs of a job are to be stored, by the header

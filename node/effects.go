@@ -120,6 +120,8 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 		d.audit(ctx, m, p.from, e)
 	case message.Examine:
 		d.examine(ctx, m, p.from, e)
+	case message.Recall:
+		d.recall(ctx, m, e)
 	case message.Released:
 		d.release(ctx, m, e)
 	case message.Outrun:
@@ -128,6 +130,8 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 		if p.from == member.Machine(m.Worker()) { // what others release are blocks, which are collected
 			d.exec.Do(client{m}, e)
 		}
+	case message.Accuse:
+		d.accuse(m, e)
 	case message.JobChanged:
 		d.watchers.changed[e.Job] = true
 	case message.Decided:

@@ -244,7 +244,13 @@ func (o *overlays) submitted(id task.JobID) *membership {
 // Why explains where a task is, or why it waits; without an index it groups
 // the reasons of the job's tasks.
 func (q *queries) Why(ctx context.Context, id task.JobID, index *uint64) (Why, error) {
+	if taken, ok := q.whyTaken(ctx, id, index); ok {
+		return taken, nil
+	}
 	var w Why
 	_, err := q.askLeaders(ctx, methodWhy, func(o overlay.ID) any { return whyQuery{o, id, index} }, &w)
+	if err == nil && index == nil {
+		w.Reasons = append(q.whyAllTaken(ctx, id), w.Reasons...)
+	}
 	return w, err
 }

@@ -124,7 +124,7 @@ func (j *job) moveCursor(i uint64) {
 			i = next
 			continue
 		}
-		if !j.isTouched(i) && !j.wait.queued[i] {
+		if !j.isTouched(i) && !j.wait.queued[i] && !j.holdsEnd(i) {
 			break
 		}
 		i++

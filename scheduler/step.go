@@ -122,6 +122,8 @@ func (c *Coordinator) receive(from task.PeerID, m *message.Message) {
 		c.table.submit(from, m.Submit)
 	case m.Got != nil:
 		c.table.got(from, m.Got)
+	case m.Made != nil:
+		c.table.hearMade(from, m.Made)
 	case m.Cancel != nil:
 		c.table.cancel(m.Cancel)
 	case m.Report != nil:

@@ -75,11 +75,13 @@ var rules = map[string]rule{
 
 	"scheduler/replication": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
-	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable",
-		"scheduler/timer"}},
+	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/ledger", "scheduler/message",
+		"scheduler/durable", "scheduler/timer"}},
 
 	"scheduler/submitter": {core: true, own: []string{"credibility", "task", "scheduler/ledger", "scheduler/message",
-		"scheduler/durable", "scheduler/timer"}},
+		"scheduler/durable", "scheduler/memo", "scheduler/timer"}},
+
+	"scheduler/memo": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
 	"scheduler/schedtest": {own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
@@ -150,7 +152,8 @@ var rules = map[string]rule{
 
 	"node": {own: []string{"ending", "member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
-		"scheduler/chunk", "p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
+		"scheduler/chunk", "scheduler/ledger", "scheduler/memo",
+		"p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
 		"owner/sensor", "node/exec",
 		"internal/logging", "internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},

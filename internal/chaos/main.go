@@ -46,6 +46,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioLAN:       lan,
 	scenarioDHT:       hashTable,
 	scenarioPort:      port,
+	scenarioWorkflow:  workflow,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }

@@ -59,6 +59,11 @@ func (o *options) suit(f *flag.FlagSet) {
 		if !asked["nodes"] {
 			o.nodes = auditNodes
 		}
+	case scenarioWorkflow:
+		o.wasm = true
+		if !asked["nodes"] {
+			o.nodes = workflowNodes
+		}
 	case scenarioLiars:
 		o.wasm = true
 		if !asked["nodes"] {
@@ -116,6 +121,8 @@ func (o *options) fewest() int {
 		return lanNodes
 	case scenarioDHT:
 		return dhtFewest
+	case scenarioWorkflow:
+		return workflowNodes
 	case scenarioAudits:
 		return auditNodes
 	case scenarioLiars:

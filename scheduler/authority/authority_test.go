@@ -93,8 +93,8 @@ func TestWhoMaySay(t *testing.T) {
 		"a cancel is signed, whoever brings it": {message.Message{Cancel: &message.Cancel{}},
 			[]byte{leader, owner, worker, member, former, stranger, elsewhere}},
 		"a cell's leader accepts": {message.Message{Accepted: &message.Accepted{}}, []byte{leader, elsewhere}},
-		"a cell's leader tells of ends, and who coordinates": {message.Message{Progress: &message.Progress{}},
-			[]byte{leader, former, elsewhere}},
+		"members tell of ends, to who asked them": {message.Message{Progress: &message.Progress{}},
+			[]byte{leader, owner, worker, member, former, elsewhere}},
 		"the leader places":                   {message.Message{Place: &message.Place{}}, []byte{leader}},
 		"the leader acknowledges":             {message.Message{Ack: &message.Ack{}}, []byte{leader}},
 		"the leader asks for what a copy has": {message.Message{Wanted: &message.Wanted{}}, []byte{leader}},
@@ -119,6 +119,7 @@ func TestWhoMaySay(t *testing.T) {
 			[]byte{leader, owner, worker, member, former, elsewhere}},
 		"its owner says that a result of this member is wrong": {message.Message{Wrong: &message.Wrong{
 			Result: task.Result{Task: id, Worker: peer(worker)}}}, []byte{owner}},
+		"and what it holds of its job": {message.Message{Made: &message.Made{Job: id.Job}}, []byte{owner}},
 		"but of no other's": {message.Message{Wrong: &message.Wrong{
 			Result: task.Result{Task: id, Worker: peer(member)}}}, nil},
 		"followers say how far they are, and are few": {message.Message{Copied: &message.Copied{}},

@@ -42,7 +42,12 @@ type LeaderChanged struct {
 
 // Offer hands a signed job to the Submitter: its blocks are stored here. The
 // Submitter keeps it until every result is held.
-type Offer struct{ Record task.Record }
+type Offer struct {
+	Record task.Record
+	// Waits has the job wait for a Reuse that is the last, before anybody hears of it. A Submitter that begins anew
+	// meanwhile goes on with what it was given.
+	Waits bool
+}
 
 // CancelJob is the owner's wish to end a job, given to the Submitter of the
 // node that submitted it.
@@ -70,7 +75,9 @@ type Fetched struct {
 type Prepared struct {
 	ID  task.JobID
 	Job *task.Job // owned by the driver; read only
-	Err string
+	// Submitter signed the job; "" where the driver does not know: then nobody is told of its results but leaders.
+	Submitter task.PeerID
+	Err       string
 }
 
 // Ended answers a Start effect, once, and so it does an Expect that was answered

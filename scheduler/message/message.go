@@ -33,6 +33,7 @@ type Message struct {
 	Kept    *Kept    `cbor:"14,keyasint,omitempty"` // follower to replica
 
 	Wrong *Wrong `cbor:"15,keyasint,omitempty"` // submitter to worker
+	Made  *Made  `cbor:"16,keyasint,omitempty"` // submitter to leader
 }
 
 // Kind names the message that is set, for a log; "nothing" for none.
@@ -45,7 +46,7 @@ func (m *Message) Kind() string {
 		{m.Got != nil, "got"}, {m.Cancel != nil, "cancel"}, {m.Place != nil, "place"}, {m.Report != nil, "report"},
 		{m.Ack != nil, "ack"}, {m.Known != nil, "known"}, {m.Wanted != nil, "wanted"}, {m.Copy != nil, "copy"},
 		{m.Copied != nil, "copied"}, {m.Retired != nil, "retired"}, {m.Kept != nil, "kept"},
-		{m.Wrong != nil, "wrong"},
+		{m.Wrong != nil, "wrong"}, {m.Made != nil, "made"},
 	} {
 		if k.set {
 			return k.name
@@ -107,6 +108,12 @@ type Progress struct {
 	Job     task.JobID    `cbor:"1,keyasint"`
 	Tasks   []TaskSummary `cbor:"2,keyasint" most:"256"`
 	Summary JobSummary    `cbor:"3,keyasint"`
+	// Made says that Tasks are what the sender made of them itself, as a worker: one result alone may not tell how a
+	// task ended, and Summary says nothing.
+	Made bool `cbor:"5,keyasint,omitempty"`
+	// Unknown are tasks of a job with stages that the submitter says it holds, and of which the leader knows no
+	// end: it is to send what it holds, as Made, for those that read them.
+	Unknown []Range `cbor:"4,keyasint,omitempty" most:"1024"`
 }
 
 // A TaskSummary is the whole story of one ended task.
@@ -120,6 +127,9 @@ type TaskSummary struct {
 	// Refuted is what a worker signed that the submitter's node found wrong: Results is what that
 	// node made in its place. The node keeps it; nil where nobody says so to another.
 	Refuted *Refuted `cbor:"6,keyasint,omitempty"`
+	// From is the task that the results are of, where they were taken from another job of the submitter's: both have
+	// one name. Nil where they are the task's own. The node keeps it; nobody says so to another.
+	From *task.TaskID `cbor:"7,keyasint,omitempty"`
 	// Signed says, where it is received, that the driver has seen that all of Results verify.
 	Signed bool `cbor:"-"`
 }
@@ -197,6 +207,8 @@ type Got struct {
 	Again []Again `cbor:"9,keyasint,omitempty" most:"128"`
 	// Taken is as in Submit, all of it.
 	Taken []Range `cbor:"10,keyasint,omitempty" most:"65536"`
+	// Asks says that it is a question to one that does not lead: what it has of the job that is not in Have.
+	Asks bool `cbor:"11,keyasint,omitempty"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

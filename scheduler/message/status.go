@@ -44,6 +44,8 @@ type JobStatus struct {
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
 	Held uint64 `json:"held"`
+	// Taken are results that were not made for the job: they are of other jobs, in which tasks had the same names.
+	Taken []Taken `json:"taken,omitempty"`
 	// Checks says how far the results are checked; nil of a job that wants none to be.
 	Checks     *Checks `json:"checks,omitempty"`
 	Final      bool    `json:"final"`
@@ -101,6 +103,8 @@ type TaskStatus struct {
 	Parts *Parts `json:"parts,omitempty"`
 	// Refuted is the result that Result takes the place of, since it was wrong; nil for none.
 	Refuted *RefutedStatus `json:"refuted,omitempty"`
+	// From is the task of another job that the result was taken from; nil where it was made for this one.
+	From *task.TaskID `json:"from,omitempty"`
 }
 
 // An AttemptStatus is one placement of a task.
@@ -200,7 +204,7 @@ func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
 		state = JobFailed
 	}
 	ts := NewTaskStatus(spec, t.Index, state, t.Attempts, t.Results)
-	ts.Reason = t.Reason
+	ts.Reason, ts.From = t.Reason, t.From
 	if w := t.Refuted; w != nil {
 		ts.Refuted = &RefutedStatus{By: w.By, Signed: w.Result.Worker, Why: w.Why, Part: w.Part}
 	}

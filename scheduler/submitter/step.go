@@ -14,7 +14,11 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	s.now, s.effects = now, nil
 	switch ev := ev.(type) {
 	case message.Offer:
-		s.offer(ev.Record)
+		s.offer(ev)
+	case message.Reuse:
+		takings{s}.reuse(&ev)
+	case message.Recalled:
+		takings{s}.recalled(&ev)
 	case message.CancelJob:
 		s.cancel(ev.Job, ev.Soon)
 	case message.ForgetJob:
@@ -108,7 +112,7 @@ func (s *Submitter) wake(key string) {
 }
 
 func (s *Submitter) receive(from task.PeerID, m *message.Message) {
-	if from != s.leader {
+	if from != s.leader || m.Progress != nil && m.Progress.Made {
 		if !(backups{s}).bring(from, m) {
 			s.fromBorrower(from, m)
 		}

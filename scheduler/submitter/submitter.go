@@ -70,6 +70,8 @@ type submitted struct {
 	againTold bool
 	lending   *lending // nil while there are no other cells
 	staged    *staged  // nil of a job without stages
+	reusing   reusing
+	recalling bool // a Recall is under way
 	withheld  withholding
 }
 
