@@ -45,6 +45,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioWide:      wide,
 	scenarioLAN:       lan,
 	scenarioWorkflow:  workflow,
+	scenarioStages:    stages,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }
