@@ -75,8 +75,8 @@ var rules = map[string]rule{
 
 	"scheduler/replication": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
-	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable",
-		"scheduler/timer"}},
+	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/ledger", "scheduler/message",
+		"scheduler/durable", "scheduler/timer"}},
 
 	"scheduler/submitter": {core: true, own: []string{"credibility", "task", "scheduler/ledger", "scheduler/message",
 		"scheduler/durable", "scheduler/memo", "scheduler/timer"}},
