@@ -186,6 +186,19 @@ class JobFailure(TypedDict, total=False):
     reason: str
 
 
+class JobStage(TypedDict, total=False):
+    done: int
+    failed: int
+    name: str
+    needs: List[str]
+    tasks: int
+
+
+class JobTaken(TypedDict, total=False):
+    job: str
+    tasks: int
+
+
 class JobTasks(TypedDict, total=False):
     done: int
     failed: int
@@ -206,6 +219,11 @@ class JobTasksListAttempt(TypedDict, total=False):
     saved_cpu_s: float
     start: str
     worker: str
+
+
+class JobTasksListFrom(TypedDict, total=False):
+    index: int
+    job: str
 
 
 class JobTasksListParts(TypedDict, total=False):
@@ -264,9 +282,11 @@ class Job(TypedDict, total=False):
     overlay: str
     reason: str
     reruns: int
+    stages: List[JobStage]
     state: str
     submitted: str
     submitter: str
+    taken: List[JobTaken]
     tasks: JobTasks
     tasks_list: List[JobTasksList]
     useful_cpu_s: float
@@ -644,6 +664,7 @@ class Submission(TypedDict, total=False):
     module: str
     modules: Dict[str, str]
     overlay: str
+    reuse: bool
     tables: Dict[str, Table]
 
 
