@@ -6,7 +6,10 @@ const (
 	methodJobs = "jobs" // body: jobsQuery; answer: JSON array of scheduler.JobStatus without tasks
 	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
 	methodWhy  = "why"  // body: whyQuery; answer: Why
-	methodKey  = "key"  // body: keyQuery; answer: the key of a job of the asker's, in base64 as JSON
+	// methodSubmitted asks the submitter of a job how that stands; body: jobQuery; answer: message.JobStatus without
+	// tasks.
+	methodSubmitted = "submitted"
+	methodKey       = "key" // body: keyQuery; answer: the key of a job of the asker's, in base64 as JSON
 
 	methodScheduling = "scheduling" // body: jobsQuery; answer: scheduler.Scheduling
 

@@ -107,7 +107,13 @@ type Progress struct {
 	Job     task.JobID    `cbor:"1,keyasint"`
 	Tasks   []TaskSummary `cbor:"2,keyasint" most:"256"`
 	Summary JobSummary    `cbor:"3,keyasint"`
+	// Runs are tasks that the leader's members run, of a job whose submitter went into another cell when this
+	// one divided and has not said since what it wants here.
+	Runs []Range `cbor:"4,keyasint,omitempty" most:"4096"`
 }
+
+// MaxRuns bounds the ranges of Progress.Runs: cells have some hundreds of members.
+const MaxRuns = 4096
 
 // A TaskSummary is the whole story of one ended task.
 type TaskSummary struct {

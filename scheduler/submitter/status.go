@@ -48,6 +48,7 @@ func (s *Submitter) status(j *submitted) message.JobStatus {
 	st := message.NewJobStatus(j.id, j.spec, j.record.Submitter(), j.summary())
 	st.Error, st.Held, st.Final = j.state.Error, j.have.Count(), j.state.Final
 	st.Reason, st.Checks = s.whyNot(j), s.audits.checkCounts(j)
+	st.Loans = Loans(s, j.id)
 	return st
 }
 
