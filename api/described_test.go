@@ -244,6 +244,9 @@ func (w *watcher) askPeers() {
 }
 
 func (w *watcher) askOwner() {
+	w.ask(200, "GET", "/metrics", "")
+	w.ask(200, "GET", "/healthz", "")
+	w.ask(200, "GET", "/readyz", "")
 	w.ask(200, "GET", "/v1/status", "")
 	w.ask(200, "GET", "/v1/doctor", "")
 	w.ask(200, "POST", "/v1/pause", `{"for_s": 60}`)

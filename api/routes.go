@@ -42,6 +42,7 @@ func (s *Server) routes() http.Handler {
 
 // each calls handle for every route; openapi.yaml describes them, and a test holds them to it.
 func (s *Server) each(handle func(pattern string, h handler)) {
+	s.monitoring.each(handle)
 	handle("GET /v1/status", s.status)
 	handle("POST /v1/jobs/{id}/results", s.newResults)
 	handle("POST /v1/jobs/{id}/retry", s.retry)

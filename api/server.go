@@ -22,11 +22,12 @@ import (
 type Server struct {
 	node     *node.Node
 	overlays overlays // the node
-	log      *slog.Logger
-	token    string
-	unix     net.Listener
-	tcp      net.Listener // nil where no address was given
-	dir      string
+	monitoring
+	log   *slog.Logger
+	token string
+	unix  net.Listener
+	tcp   net.Listener // nil where no address was given
+	dir   string
 }
 
 const (
@@ -43,7 +44,7 @@ const (
 // on that TCP address, which must be a loopback one. The token is kept in the
 // data directory, readable by its owner only.
 func NewServer(n *node.Node, dir, addr string, log *slog.Logger) (_ *Server, err error) {
-	s := &Server{node: n, overlays: n, log: log, dir: dir}
+	s := &Server{node: n, overlays: n, monitoring: newMonitoring(n), log: log, dir: dir}
 	if s.token, err = loadToken(filepath.Join(dir, TokenName)); err != nil {
 		return nil, err
 	}
@@ -170,12 +171,20 @@ func listenUnix(path string) (net.Listener, error) {
 }
 
 func checkLoopback(addr string) error {
+	if err := CheckLoopback(addr); err != nil {
+		return fmt.Errorf("the API's address: %w", err)
+	}
+	return nil
+}
+
+// CheckLoopback returns why a TCP address is not one that this machine alone reaches; nil if it is.
+func CheckLoopback(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("reading the API's address %q: %w", addr, err)
+		return fmt.Errorf("reading the address %q: %w", addr, err)
 	}
 	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("the API's address %q is not on loopback: it would give others the run of this node", addr)
+	return fmt.Errorf("%q is not on loopback: others would reach this node by it", addr)
 }

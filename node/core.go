@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"godwit/blocks"
+	"godwit/internal/logging"
 	"godwit/task"
 )
 
@@ -45,7 +46,7 @@ const inboxSize = 1024
 func newCore(cfg Config, on ground) *core {
 	self := task.PeerIDOf(on.key.Public().(ed25519.PublicKey))
 	c := &core{
-		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
+		cfg: cfg, log: logging.In(cfg.Log.With("self", shortPeer(self)), logging.Node), key: on.key, self: self,
 		store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)}, clock: newClock(),
 		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}),
 		first: make(chan post, inboxSize), intake: newIntake(), signed: newSigned(),

@@ -2,8 +2,10 @@ package node
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
+	"godwit/internal/logging"
 	"godwit/member"
 	"godwit/node/exec"
 	"godwit/p2p/cost"
@@ -15,6 +17,7 @@ import (
 // the peer answers with. The loop owns it.
 type driver struct {
 	*core
+	decisions *slog.Logger   // of machines
 	exec      *exec.Executor // carries out what the workers ask for
 	atlas     *cartographer
 	peer      *member.Peer
@@ -29,7 +32,8 @@ type driver struct {
 
 // newDriver returns a driver without a peer, which restore makes.
 func newDriver(c *core) *driver {
-	return &driver{core: c, watchers: watchers{map[*watcher]bool{}, map[task.JobID]bool{}}}
+	return &driver{core: c, decisions: logging.In(c.log, logging.Scheduler),
+		watchers: watchers{map[*watcher]bool{}, map[task.JobID]bool{}}}
 }
 
 // A pending effect waits for what has to be durable before it.

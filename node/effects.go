@@ -131,6 +131,7 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 	case message.JobChanged:
 		d.watchers.changed[e.Job] = true
 	case message.Decided:
+		m.decided.note(e.Action)
 		d.logDecision(e)
 	default:
 		d.log.Error("effect of an unknown kind", "kind", fmt.Sprintf("%T", e))
@@ -145,10 +146,11 @@ func (d *driver) logDecision(e message.Decided) {
 	case "placed", "done", "started":
 		level = slog.LevelDebug
 	}
-	if !d.log.Enabled(context.Background(), level) {
+	if !d.decisions.Enabled(context.Background(), level) {
 		return // it is said of every task
 	}
-	d.log.Log(context.Background(), level, "task "+e.Action, "task", e.Task.String(), "peer", e.Peer, "reason", e.Reason)
+	d.decisions.Log(context.Background(), level, "task "+e.Action, "task", e.Task.String(), "peer", e.Peer, "reason",
+		e.Reason)
 }
 
 // notice writes what the peer has to tell the operator.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"godwit/internal/logging"
 	"godwit/member"
 	"godwit/overlay"
 	"godwit/owner"
@@ -36,6 +37,7 @@ type membership struct {
 	share     float64 // of the slots, beside the other overlays', where the owner's rules say nothing; more than 0
 	log       *slog.Logger
 	copied    holding // what others are told of the ledger here
+	decided   decided // by its machines here
 }
 
 // newMembership brings the machines back to what was durable, before the network
@@ -54,7 +56,7 @@ func (o *overlays) newMembership(ctx context.Context, j joined) (*membership, er
 	m := &membership{
 		Member: member.NewMember(o.peer, j.Manifest, j.Pass, cfg),
 		all:    o, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, share: j.Share, meetings: j.Meetings,
-		log: o.log.With("overlay", j.Manifest.Name),
+		log: logging.In(o.log, logging.Overlay).With("overlay", j.Manifest.Name),
 	}
 	m.Driver = m
 	return m, m.restore(ctx)

@@ -9,6 +9,7 @@ import (
 	ds "github.com/ipfs/go-datastore"
 
 	"godwit/blocks"
+	"godwit/internal/logging"
 	"godwit/member"
 	"godwit/node/budget"
 	"godwit/node/exec"
@@ -72,7 +73,8 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	n.content.gate = blocks.NewGate(n.content.blocks, n.log, n.rootsOfAll)
 	n.exec = exec.New(n.tasks, exec.Config{
 		Key: n.key, Self: n.self, StageDir: cfg.stageDir(), Space: lentSpace{n.content.room, budget.Staged},
-		Runner: on.runner, Content: n.content, Pairs: keptPairs{n.driver}, Host: door{n}, Log: n.log,
+		Runner: on.runner, Content: n.content, Pairs: keptPairs{n.driver}, Host: door{n},
+		Log: logging.In(n.log, logging.Sandbox),
 	})
 	defer func() {
 		if err != nil {
@@ -83,7 +85,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	}()
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
-		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.serveBlocks, Log: cfg.Log,
+		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.serveBlocks, Log: logging.In(cfg.Log, logging.P2P),
 		OnSummary: n.atlas.summarised,
 		Relaying:  p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(),
 		Guide: cfg.BootstrapNode,
@@ -122,7 +124,7 @@ func newRunner(cfg Config) exec.Runner {
 		CacheDir:   cfg.cacheDir(),
 		ScratchDir: cfg.scratchDir(),
 		MaxIdle:    cfg.Cores,
-		Log:        cfg.Log,
+		Log:        logging.In(cfg.Log, logging.Sandbox),
 	}, cfg.RulesFile != "")
 }
 

@@ -17,6 +17,9 @@ import (
 	"godwit/p2p"
 )
 
+// KeyName is the file of a node's identity in its data directory. It is there from the first start on.
+const KeyName = "identity.key"
+
 // openData makes the data directory and opens what is in it.
 func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 	for _, dir := range []string{cfg.stageDir(), cfg.scratchDir(), cfg.cacheDir()} {
@@ -27,7 +30,7 @@ func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 	if err := closeToOthers(cfg); err != nil {
 		return nil, nil, err
 	}
-	key, err := p2p.LoadOrCreateKey(filepath.Join(cfg.DataDir, "identity.key"))
+	key, err := p2p.LoadOrCreateKey(filepath.Join(cfg.DataDir, KeyName))
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the node's identity: %w", err)
 	}

@@ -31,6 +31,17 @@ func PublishToMesh() func() {
 	return func() { floodPublish = true }
 }
 
+// ForgetAdvert has the host not know a member, as if it had never been told of it.
+func (h *Host) ForgetAdvert(id overlay.ID, p task.PeerID) {
+	m := h.adverts.member(id)
+	h.adverts.mu.Lock()
+	defer h.adverts.mu.Unlock()
+	delete(m.known, p)
+}
+
+// NothingKnown is what a node compares that knows no member of an overlay.
+func NothingKnown(id overlay.ID) []byte { return encodeLists(1, []list{newList(id, 0, 64)}) }
+
 // Score is what gossip thinks of a peer; below -100 it is not heard.
 func (h *Host) Score(p task.PeerID) float64 {
 	id, err := peer.Decode(string(p))

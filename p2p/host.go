@@ -101,6 +101,7 @@ func (h *Host) listen() {
 	}
 	h.handle(ProtocolHello, h.greeter.receiveHello)
 	h.handle(ProtocolHello2, h.greeter.receiveHello)
+	h.handle(ProtocolCompare, h.greeter.receiveCompare)
 	if h.set.OnBlocks != nil {
 		h.handle(ProtocolBlocks, h.receiveBlocks)
 	}

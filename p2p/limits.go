@@ -43,6 +43,7 @@ var inboundStreams = map[protocol.ID]int{
 	ProtocolRequest: 32, // each occupies one call of the handler
 	ProtocolUrgent:  4,  // one a second
 	ProtocolHello:   4,
+	ProtocolCompare: 2,
 	ProtocolBlocks:  16, // one for each fetch that runs
 
 	ProtocolHandOver: maxHandOvers,

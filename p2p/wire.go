@@ -17,12 +17,13 @@ const (
 	ProtocolHello   = "/godwit/hello/1"
 	ProtocolHello2  = "/godwit/hello/2" // the same, of who reads adverts of members of cells
 	ProtocolBlocks  = "/godwit/blocks/1"
+	ProtocolCompare = "/godwit/compare/1" // who knows which members
 
 	ProtocolHandOver = "/godwit/handover/1"
 )
 
 var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolUrgent, ProtocolHello, ProtocolHello2,
-	ProtocolBlocks, ProtocolHandOver}
+	ProtocolCompare, ProtocolBlocks, ProtocolHandOver}
 
 // Limits of what travels, checked before anything is allocated.
 const (

@@ -126,6 +126,18 @@ func (c *Coordinator) Scheduling() Scheduling {
 	return s
 }
 
+// Load counts the tasks of open jobs that wait, and those that members run, with the jobs.
+func (c *Coordinator) Load() (jobs int, waiting, running uint64) {
+	for _, j := range c.table.inOrder() {
+		if j.state != jobOpen {
+			continue
+		}
+		sum := j.summary()
+		jobs, waiting, running = jobs+1, waiting+sum.Waiting, running+sum.Running
+	}
+	return jobs, waiting, running
+}
+
 // classStatuses describes all classes of which there are tasks or something is known.
 func (c *Coordinator) classStatuses() []ClassStatus {
 	out := []ClassStatus{}

@@ -13,8 +13,11 @@ import (
 
 	"godwit/api"
 	"godwit/internal/failure"
+	"godwit/internal/logging"
+	"godwit/lab/screen"
 	"godwit/lab/testbed"
 	"godwit/node"
+	"godwit/owner"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -26,12 +29,30 @@ const (
 	soonAfter = time.Minute
 )
 
+// doors are where a node answers on this machine.
+type doors struct {
+	api     string // loopback address; "" for the socket alone
+	metrics string // loopback address of who only looks; "" for none
+	readyFD int    // file descriptor for who waits until the node is ready; 0 for none
+}
+
+// check refuses an address that others would reach.
+func (d *doors) check() error {
+	if d.metrics == "" {
+		return nil
+	}
+	if err := api.CheckLoopback(d.metrics); err != nil {
+		return failure.Usage("for example --metrics 127.0.0.1:9733", "--metrics: %w", err)
+	}
+	return nil
+}
+
 // serve runs a node and its API until ctx ends. A node in which a machine panicked is made
 // anew, from what is durable.
-func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, readyFD int) error {
+func serve(ctx context.Context, out io.Writer, cfg node.Config, at doors) error {
 	for starts := 1; ; starts++ {
 		begun := time.Now()
-		addr, err := serveOnce(ctx, out, cfg, apiAddr, readyFD)
+		next, err := serveOnce(ctx, out, cfg, at)
 		if time.Since(begun) > soonAfter {
 			starts = 0
 		}
@@ -39,40 +60,71 @@ func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, 
 			return err
 		}
 		cfg.Log.Error("the node is started anew", "because", err)
-		apiAddr, readyFD = addr, 0 // it was told who waits for it
+		at = next
+		at.readyFD = 0 // it was told who waits for it
 	}
 }
 
-// serveOnce runs a node and its API until ctx ends, or the node does. It returns where the
-// API was.
-func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, readyFD int) (string, error) {
+// serveOnce runs a node and its API until ctx ends, or the node does. It returns where they
+// were.
+func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, at doors) (doors, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	first := firstStart(cfg.DataDir)
 	if err := sandbox.Protect(); err != nil {
 		cfg.Log.Warn("what the node has is not kept from tasks in full", "err", err)
 	}
 	n, err := node.New(ctx, cfg)
 	if err != nil {
-		return apiAddr, startFailure(err, cfg)
+		return at, startFailure(err, cfg)
 	}
-	srv, err := api.NewServer(n, cfg.DataDir, apiAddr, cfg.Log)
+	log := logging.In(cfg.Log, logging.API)
+	srv, err := api.NewServer(n, cfg.DataDir, at.api, log)
 	if err != nil {
 		cancel()
-		return apiAddr, errors.Join(&failure.Error{Code: failure.ExitFailed, Err: err,
-			Hint: "another node may be using the address: choose one with --api, for example --api 127.0.0.1:0"}, n.Run(ctx))
+		return at, errors.Join(addressFailure(err, "--api"), n.Run(ctx))
 	}
-	ended := make(chan error, 2)
-	go func() { ended <- n.Run(ctx); cancel() }()
-	go func() { ended <- srv.Run(ctx); cancel() }()
-	announce(out, testbed.Ready{PeerID: n.ID(), Addrs: n.Addrs(), API: srv.Addr()}, readyFD)
-	if apiAddr != "" {
-		apiAddr = srv.Addr() // the same again
+	runs := []func(context.Context) error{n.Run, srv.Run}
+	if at.metrics != "" {
+		m, err := api.NewMonitor(n, at.metrics, log)
+		if err != nil {
+			cancel()
+			return at, errors.Join(addressFailure(err, "--metrics"), n.Run(ctx), srv.Run(ctx))
+		}
+		at.metrics = m.Addr() // the same again
+		log.Info("metrics are answered without a token", "at", "http://"+m.Addr()+"/metrics")
+		runs = append(runs, m.Run)
 	}
-	return apiAddr, errors.Join(<-ended, <-ended)
+	ended := make(chan error, len(runs))
+	for _, run := range runs {
+		go func() { ended <- run(ctx); cancel() }()
+	}
+	if rules, err := owner.Load(cfg.RulesFile); err == nil && first && screen.IsTerminal(out) {
+		fmt.Fprint(out, welcome(cfg.Overlays, &rules, node.Machine()))
+	}
+	announce(out, testbed.Ready{PeerID: n.ID(), Addrs: n.Addrs(), API: srv.Addr()}, at.readyFD)
+	if at.api != "" {
+		at.api = srv.Addr() // the same again
+	}
+	for range runs {
+		err = errors.Join(err, <-ended)
+	}
+	return at, err
+}
+
+// addressFailure is why nothing can listen at the address of a flag.
+func addressFailure(err error, flag string) error {
+	return &failure.Error{Code: failure.ExitFailed, Err: err,
+		Hint: fmt.Sprintf("another node may be using the address: choose one with %s, for example %s 127.0.0.1:0", flag,
+			flag)}
 }
 
 func announce(out io.Writer, r testbed.Ready, fd int) {
-	fmt.Fprintf(out, "ready %s %s api=%s\n", r.PeerID, strings.Join(r.Addrs, " "), r.API)
+	if screen.IsTerminal(out) {
+		fmt.Fprint(out, readyText(r, screen.Painter(screen.Coloured(out))))
+	} else {
+		fmt.Fprintf(out, "ready %s %s api=%s\n", r.PeerID, strings.Join(r.Addrs, " "), r.API)
+	}
 	if fd <= 0 {
 		return
 	}
@@ -97,12 +149,16 @@ func startFailure(err error, cfg node.Config) error {
 	return f
 }
 
-func newLog(w io.Writer, level string) (*slog.Logger, error) {
-	var l slog.Level
-	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, failure.Usage("levels are debug, info, warn and error", "--log-level: %w", err)
+func newLog(w io.Writer, format, levels string) (*slog.Logger, error) {
+	l, err := logging.ParseLevels(levels)
+	if err != nil {
+		return nil, failure.Usage("write a level such as info, or info,p2p=debug", "--log-level: %w", err)
 	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l})), nil
+	log, err := logging.New(w, format, l)
+	if err != nil {
+		return nil, failure.Usage("for example --log-format json", "--log-format: %w", err)
+	}
+	return log, nil
 }
 
 // sandboxCommand starts this same program as a sandbox.

@@ -7,36 +7,57 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/api"
+	"godwit/lab/screen"
 	"godwit/lab/table"
 	"godwit/node"
 	"godwit/task"
 )
 
 func newStatus() *cobra.Command {
-	var c clientFlags
+	c := clientFlags{raw: true}
+	var watch bool
+	every := watchEvery
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "State of the node, and why it is so",
+		Long: `State of the node, and why it is so.
+With --watch it is shown anew in the same place, cut to the terminal's width, until Ctrl-C;
+where there is no terminal a line comes when something changes, and each minute, or with
+--json an object each time.`,
+		Example: `  godwit status
+  godwit status --watch --every 5s`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := c.dial()
-			if err != nil {
+			return withClient(&c, func(client *api.Client) error {
+				out := cmd.OutOrStdout()
+				if watch {
+					w := statusWatch{client: client, out: out, json: c.json, every: every, draw: screen.IsTerminal(out)}
+					return w.run(cmd.Context())
+				}
+				s, err := client.Status(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return table.JSON(out, s)
+				}
+				_, err = io.WriteString(out, statusText(s, screen.Painter(screen.Coloured(out))))
 				return err
-			}
-			defer client.Close()
-			s, err := client.Status(cmd.Context())
-			if err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			if c.json {
-				return table.JSON(out, s)
-			}
-			printStatus(out, s)
-			return nil
+			})
 		},
 	}
 	c.add(cmd)
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it anew until Ctrl-C")
+	cmd.Flags().DurationVar(&every, "every", every, "how often --watch looks")
 	return cmd
+}
+
+// statusText is a node's status, fit to be shown.
+func statusText(s node.Status, p screen.Painter) string {
+	var b strings.Builder
+	printStatus(&b, s)
+	return paintStatus(p, printable(b.String()))
 }
 
 func printStatus(out io.Writer, s node.Status) {

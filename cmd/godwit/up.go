@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"godwit/internal/failure"
+	"godwit/internal/logging"
 	"godwit/lab/testbed/impose"
 	"godwit/lab/traces"
 	"godwit/node"
@@ -24,9 +25,10 @@ const defaultAPI = "127.0.0.1:7733"
 type upFlags struct {
 	cfg                    node.Config
 	noMDNS                 bool
-	api, logLevel, memory  string
+	memory                 string
+	logLevel, logFormat    string
 	replay, imposed, rates string // for experiments; "": none
-	readyFD                int
+	doors                  doors
 	bootstrapKeys          []string
 }
 
@@ -42,7 +44,7 @@ and takes in yours. End it with Ctrl-C.`,
 				return err
 			}
 			node.LimitMemory()
-			return serve(cmd.Context(), cmd.OutOrStdout(), u.cfg, u.api, u.readyFD)
+			return serve(cmd.Context(), cmd.OutOrStdout(), u.cfg, u.doors)
 		},
 	}
 	u.add(cmd)
@@ -66,11 +68,17 @@ func (u *upFlags) add(cmd *cobra.Command) {
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
 		"`OVERLAY` to serve: a name, an ID, NAME@ADDRESS, or @FILE with a ticket (repeatable; default those served "+
 			"before, else "+node.DefaultOverlay+")")
-	f.StringVar(&u.api, "api", defaultAPI, "loopback `ADDRESS` of the API; \"\" for the socket only")
+	f.StringVar(&u.doors.api, "api", defaultAPI, "loopback `ADDRESS` of the API; \"\" for the socket only")
 	f.IntVar(&u.cfg.Cores, "cores", 0, "run at most `N` tasks at once, whatever the rules say (default every core)")
 	f.StringVar(&u.memory, "memory", "", "lend at most this `SIZE` of memory, like 2GiB, whatever the rules say")
-	f.StringVar(&u.logLevel, "log-level", "info", "`LEVEL` of what is logged: debug, info, warn or error")
-	f.IntVar(&u.readyFD, "ready-fd", 0,
+	f.StringVar(&u.doors.metrics, "metrics", "",
+		"loopback `ADDRESS` at which /metrics, /healthz and /readyz are answered without a token (default at --api alone)")
+	f.StringVar(&u.logLevel, "log-level", "info",
+		"`LEVEL` of what is logged: debug, info, warn or error; of an area by AREA=LEVEL behind a comma, such as "+
+			"info,p2p=debug ("+strings.Join(logging.Areas(), ", ")+")")
+	f.StringVar(&u.logFormat, "log-format", logging.Formats()[0],
+		"`FORMAT` of the log's lines: "+strings.Join(logging.Formats(), " or "))
+	f.IntVar(&u.doors.readyFD, "ready-fd", 0,
 		"file descriptor `FD` to which one JSON line is written when the node is ready (0: none)")
 	f.StringVar(&u.cfg.Experiment.Runner, "runner", node.RunWasm,
 		"`RUNNER` of tasks: wasm, or sleep, which runs nothing and waits for the work time of the job file")
@@ -94,7 +102,7 @@ func (u *upFlags) configure(log io.Writer) error {
 	c := &u.cfg
 	c.MDNS = !u.noMDNS
 	c.Version = programVersion()
-	err := errors.Join(u.findRules(), u.lendMemory())
+	err := errors.Join(u.findRules(), u.lendMemory(), u.doors.check())
 	if err != nil {
 		return err
 	}
@@ -121,7 +129,7 @@ func (u *upFlags) configure(log io.Writer) error {
 			return err
 		}
 	}
-	if c.Log, err = newLog(log, u.logLevel); err != nil {
+	if c.Log, err = newLog(log, u.logFormat, u.logLevel); err != nil {
 		return err
 	}
 	c.Sandbox, err = sandboxCommand()

@@ -152,7 +152,7 @@ var rules = map[string]rule{
 		"scheduler/chunk", "p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
 		"owner/sensor", "node/exec",
-		"internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},
+		"internal/logging", "internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
@@ -164,9 +164,13 @@ var rules = map[string]rule{
 
 	"api": {own: []string{"ending",
 		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
-		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
+		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox", "api/metrics"}},
+
+	"api/metrics": {own: []string{"node", "task"}, outside: []string{"github.com/prometheus/client_golang"}},
 
 	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
+
+	"api/web": {},
 
 	"api/apitest": {own: []string{"api", "task"}},
 
@@ -223,6 +227,8 @@ var rules = map[string]rule{
 
 	"internal/heap": {core: true},
 
+	"internal/logging": {},
+
 	"internal/noop": {core: true},
 
 	"internal/roundtrip": {core: true},
@@ -234,6 +240,8 @@ var rules = map[string]rule{
 	"internal/yamlfile": {core: true, outside: []string{"github.com/goccy/go-yaml"}},
 
 	"internal/failure": {own: []string{"task"}},
+
+	"lab/screen": {outside: []string{"golang.org/x/sys"}},
 
 	"lab/table": {own: []string{"task"}},
 
@@ -247,7 +255,7 @@ var rules = map[string]rule{
 
 	"lab/traces": {own: []string{"internal/failure", "lab/files", "lab/plot", "lab/table", "trace"}},
 
-	"lab/progress": {own: []string{"lab/table", "scheduler/message", "task"}},
+	"lab/progress": {own: []string{"lab/screen", "lab/table", "scheduler/message", "task"}},
 
 	"lab/view": {own: []string{"lab/table", "scheduler"}},
 

@@ -23,6 +23,7 @@ var targets = map[string]struct{ dir, name string }{
 	"/godwit/hello/1":           {"p2p", "FuzzHello"},
 	"/godwit/adverts/2/OVERLAY": {"overlay", "FuzzOpenAdvert"},
 	"/godwit/hello/2":           {"p2p", "FuzzHello"},
+	"/godwit/compare/1":         {"p2p", "FuzzLists"},
 
 	"/godwit/adverts/2/OVERLAY/BITS": {"overlay", "FuzzOpenAdvert"},
 	"/godwit/summaries/1/OVERLAY":    {"overlay", "FuzzOpenSummary"},

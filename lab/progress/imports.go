@@ -2,7 +2,6 @@ package progress
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"godwit/lab/table"
@@ -41,9 +40,7 @@ func (p *Progress) Import(done, total int64) {
 		fmt.Fprintln(p.Out, line)
 		return
 	}
-	full := int(barWidth * float64(min(done, total)) / float64(total))
-	fmt.Fprintf(p.Out, "%s[%s] %s", eraseLine, strings.Repeat("=", full)+strings.Repeat(" ", barWidth-full), line)
-	p.drawn = true
+	p.draw(float64(done)/float64(max(total, 1)), line, false)
 }
 
 // Begin has the time of what is shown from now on begin now.

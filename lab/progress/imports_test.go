@@ -42,7 +42,7 @@ func TestImportBar(t *testing.T) {
 		p.Import(16<<20, 32<<20)
 		p.Import(17<<20, 32<<20) // not drawn so soon
 		p.Begin()
-		want := eraseLine + "[" + strings.Repeat("=", 15) + strings.Repeat(" ", 15) +
+		want := eraseLine + "[" + strings.Repeat("=", 12) + strings.Repeat(" ", 13) +
 			"] 16MiB of 32MiB of inputs stored, 1s, about 1s to go\n"
 		if b.String() != want {
 			t.Errorf("got\n%q\nwant\n%q", b.String(), want)

@@ -4,16 +4,18 @@ package progress
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
+	"godwit/lab/screen"
 	"godwit/lab/table"
 	"godwit/scheduler/message"
 )
 
 const (
-	barWidth = 30
+	// barWidth is the bar's where there is room, and leastBar where its text leaves less.
+	barWidth, leastBar = 30, 10
 	// PlainEvery is how often a line is written where there is no terminal.
 	PlainEvery = 5 * time.Second
 	// eraseLine returns to the line's start and clears it (ECMA-48).
@@ -25,6 +27,7 @@ type Progress struct {
 	Out      io.Writer
 	Quiet    bool
 	Terminal bool
+	Painter  screen.Painter
 	begun    time.Time
 	last     time.Time
 	drawn    bool
@@ -41,17 +44,13 @@ const AskEvery = 10 * time.Second
 
 // New shows progress on w, from now on; nothing if quiet.
 func New(w io.Writer, quiet bool) *Progress {
-	return &Progress{Out: w, Quiet: quiet, Terminal: IsTerminal(w), begun: time.Now()}
+	return &Progress{Out: w, Quiet: quiet, Terminal: IsTerminal(w), Painter: screen.Painter(screen.Coloured(w)),
+		begun: time.Now()}
 }
 
 // IsTerminal reports whether w is a terminal that can be drawn on.
 func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+	return screen.IsTerminal(w)
 }
 
 // Note writes a line of its own.
@@ -87,7 +86,21 @@ func (p *Progress) Show(st message.JobStatus) {
 		fmt.Fprintln(p.Out, line)
 		return
 	}
-	fmt.Fprintf(p.Out, "%s[%s] %s", eraseLine, bar(st), line)
+	p.draw(float64(st.Tasks.Done+st.Tasks.Failed)/float64(max(st.Tasks.Total, 1)), line, st.Tasks.Failed > 0)
+}
+
+// draw draws a bar that is full to a part, with a text, on one line of the terminal.
+func (p *Progress) draw(full float64, text string, failed bool) {
+	const frame = len("[] ") + 1 // the last column stays free: some terminals go on to the next line there
+	columns, _ := screen.Size(p.Out)
+	width := min(barWidth, max(leastBar, columns-frame-utf8.RuneCountInString(text)))
+	colour := screen.Good
+	if failed {
+		colour = screen.Bad
+	}
+	done := int(float64(width) * min(max(full, 0), 1))
+	line := "[" + p.Painter.Paint(colour, strings.Repeat("=", done)) + strings.Repeat(" ", width-done) + "] " + text
+	fmt.Fprint(p.Out, eraseLine, screen.Cut(line, columns-1))
 	p.drawn = true
 }
 
@@ -123,12 +136,4 @@ func (p *Progress) eta(st message.JobStatus, now time.Time) (time.Duration, bool
 	}
 	each := float64(now.Sub(p.begun)) / float64(st.Tasks.Done)
 	return time.Duration(each * float64(left)).Round(time.Second), true
-}
-
-func bar(st message.JobStatus) string {
-	if st.Tasks.Total == 0 {
-		return strings.Repeat(" ", barWidth)
-	}
-	full := int(float64(barWidth) * float64(st.Tasks.Done+st.Tasks.Failed) / float64(st.Tasks.Total))
-	return strings.Repeat("=", full) + strings.Repeat(" ", barWidth-full)
 }

@@ -23,6 +23,9 @@ const (
 	uses    = int(Rest) + 1
 )
 
+// Uses returns all of them.
+func Uses() []Use { return []Use{Blocks, Staged, Modules, Rest} }
+
 // String names the use for people.
 func (u Use) String() string {
 	return [uses]string{"content", "files of ready jobs", "compiled modules", "the rest"}[u]

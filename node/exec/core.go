@@ -31,6 +31,7 @@ type core struct {
 	group   sync.WaitGroup
 	kept    keeping
 	staging *staging // what sandboxes read
+	Ended   Ended    // what ran here so far
 }
 
 // spawn runs f in a goroutine that Close waits for.

@@ -42,6 +42,7 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 		c.Log.Warn("task could not be run here", "task", id.String(), "err", err)
 	}
 	kept(&rep, &res)
+	c.Ended.note(&res)
 	if err := res.Sign(c.Key); err != nil {
 		// Only a result out of bounds cannot be signed; say so in one that can.
 		c.Log.Error("signing a result", "task", id.String(), "err", err)

@@ -34,6 +34,7 @@ type auditing struct {
 	id       task.TaskID
 	runs     bool              // it was given out, and is not answered
 	compiled *task.Result      // what came of it, where that is not what was signed
+	twice    bool              // it runs compiled a second time, and is not interpreted: see mayTwice
 	fails    int               // of this machine
 	trace    *tracing          // nil until the end is known to be wrong
 	parts    *parting          // intervals are run again alone; nil: the whole task is
@@ -111,7 +112,7 @@ func (a *audits) run(at *auditing) {
 		return
 	}
 	e := message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key,
-		Interpreted: at.compiled != nil && at.parts == nil, Alone: !a.abroad.lends}
+		Interpreted: at.compiled != nil && at.parts == nil && !at.twice, Alone: !a.abroad.lends}
 	if t := at.trace; t != nil {
 		e.StopAt, e.Interpreted = t.probe().Fuel, t.compiled
 	}
@@ -230,17 +231,41 @@ func (a *audits) judge(j *submitted, at *auditing, ev *message.Audited, here *ta
 	case why == "" && at.compiled == nil:
 		a.foundRight(j, at, ev, here)
 	case at.compiled == nil:
-		at.compiled = here
+		at.compiled, at.twice = here, a.mayTwice(j, signed, here)
 	case why == "":
-		a.s.emit(message.Decided{Task: at.id, Action: "divergent here",
-			Reason: "interpreted, the task comes to what was signed; compiled, it does not: test this machine's memory"})
+		a.s.emit(message.Decided{Task: at.id, Action: "divergent here", Reason: at.again() +
+			", the task comes to what was signed; compiled, it does not: test this machine's memory"})
 		a.foundRight(j, at, ev, here)
 	case at.compiled.Difference(here, nil) != "":
-		a.settle(j, at.id, verdictOpen, "this machine is at odds with itself: compiled and interpreted runs end otherwise ("+
-			at.compiled.Difference(here, nil)+"); test its memory")
+		a.settle(j, at.id, verdictOpen, "this machine is at odds with itself: compiled and "+at.again()+
+			" runs end otherwise ("+at.compiled.Difference(here, nil)+"); test its memory")
 	case traceable(signed):
 		at.trace, at.fails = newTracing(ev, why), 0
 	default:
+		if !at.twice {
+			j.checks.alike++
+		}
 		a.found(j, ev, answers(ev), why)
 	}
+}
+
+// again is how the task ran the second time.
+func (at *auditing) again() string {
+	if at.twice {
+		return "compiled again"
+	}
+	return "interpreted"
+}
+
+// enginesAlike is how many wrong results of a job have to come out here compiled as they do
+// interpreted until the compiler is believed with its program. To interpret one takes 5 to 20 times as long.
+const enginesAlike = 3
+
+// mayTwice reports whether a result that is wrong, as it came out here compiled, is compiled once more in place
+// of interpreting it: of a worker that was proven wrong before, by the compiler that is here, which
+// does well with the program. A second run finds what a memory fault does. Whoever signs a thousand
+// wrong results would have this node interpret for hours otherwise.
+func (a *audits) mayTwice(j *submitted, signed, here *task.Result) bool {
+	return j.checks.alike >= enginesAlike && a.known(signed.Worker).Faults > 0 && !traceable(signed) &&
+		engineOf(signed) == engineOf(here)
 }

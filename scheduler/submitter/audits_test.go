@@ -176,6 +176,69 @@ func TestWrongResult(t *testing.T) {
 	}
 }
 
+// wrongOnes has workers bring some results each that are wrong, all of which are run again here: the
+// job is settled, so that no leader has it any more who would give them to others.
+func wrongOnes(t *testing.T, each uint64, workers ...int) *auditBench {
+	t.Helper()
+	b := newAuditBench(t, 20, "full")
+	for i, worker := range workers {
+		for k := range each {
+			b.deliver(each*uint64(i)+k, nil, b.ran(worker, each*uint64(i)+k, "wrong"))
+		}
+	}
+	b.s.jobs[b.id].state.Settled = true
+	return b
+}
+
+// Of a worker that was proven wrong, results that are wrong as well are not interpreted each, once
+// the compiler is seen to do well with the program; the first of another is.
+func TestProvenWrongAgain(t *testing.T) {
+	const each = enginesAlike + 3
+	b := wrongOnes(t, each, 2, 3)
+	var interpreted []uint64
+	for range 2 * each {
+		b.answer(b.says(truth))
+		if a := b.audits[0]; a.Interpreted {
+			interpreted = append(interpreted, a.Task.Index)
+		}
+		b.answer(b.says(truth))
+	}
+	if c := b.checks(); c.Wrong != 2*each || c.Open > 0 {
+		t.Errorf("%+v", c)
+	}
+	if want := enginesAlike + 1; len(interpreted) != want {
+		t.Errorf("%v were interpreted, want %d", interpreted, want)
+	}
+	for i := range uint64(2 * each) {
+		if r := b.held(i).Results[0]; string(r.Outputs[0].Inline) != truth {
+			t.Errorf("of task %d %q is held", i, r.Outputs[0].Inline)
+		}
+	}
+}
+
+// A memory fault in the first of the two runs accuses nobody, of whoever the result is.
+func TestProvenWrongIsRight(t *testing.T) {
+	for _, tt := range []struct {
+		second string
+		want   message.Checks
+	}{{"wrong", message.Checks{Right: 1}}, {"another", message.Checks{Open: 1}}} {
+		b := wrongOnes(t, enginesAlike+1, 2)
+		for range enginesAlike {
+			b.answer(b.says(truth))
+			b.answer(b.says(truth))
+		}
+		b.answer(b.says(truth))
+		if b.audits[0].Interpreted {
+			t.Fatal("it is interpreted")
+		}
+		b.answer(b.says(tt.second))
+		tt.want.Verify, tt.want.Wrong = "full", enginesAlike
+		if b.checks() != tt.want {
+			t.Errorf("the second run says %s: %+v, want %+v", tt.second, b.checks(), tt.want)
+		}
+	}
+}
+
 // A machine that is at odds with itself, or cannot run the task, accuses nobody; one that its owner
 // takes back tries again, however often.
 func TestFaultyMachine(t *testing.T) {

@@ -42,6 +42,8 @@ type checks struct {
 	engines   map[task.PeerID]string
 	divergent map[string]bool
 	excused   map[task.PeerID]bool // who showed that, or gave what is no result: see noResult
+	// alike is how many wrong results came to the same here compiled and interpreted; none after a restart.
+	alike int
 	// trailed is set once this node saw that the program leaves a trail; trailless are who showed none before.
 	trailed   bool
 	trailless map[task.PeerID]bool

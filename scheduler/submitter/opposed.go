@@ -30,7 +30,7 @@ func fold(ev *message.Audited) (opposed []task.Result) {
 }
 
 // foundRight notes that a result is right, and all who came to it. Before anybody is accused who came to
-// something else the task is interpreted as well.
+// something else the task is interpreted as well, but for those who were proven wrong before: see mayTwice.
 func (a *audits) foundRight(j *submitted, at *auditing, ev *message.Audited, here *task.Result) {
 	if !at.right {
 		for i := range ev.Held.Results {
@@ -39,13 +39,22 @@ func (a *audits) foundRight(j *submitted, at *auditing, ev *message.Audited, her
 	}
 	switch {
 	case len(at.opposed) == 0:
+	case at.compiled == nil && a.mayAll(j, at.opposed, here):
+		a.judgeOpposed(j, at, ev, here)
 	case at.compiled == nil:
 		at.compiled, at.right = here, true
 		return
 	case at.compiled.Difference(here, nil) == "":
+		j.checks.alike++
 		a.judgeOpposed(j, at, ev, here)
 	}
 	j.checks.sure.noteSure(&ev.Held.Results[0])
 	a.heard.noteShown(j, &ev.Held.Results[0])
 	a.settle(j, at.id, verdictRight, "")
+}
+
+// mayAll reports whether of all who came to something else than what is held, and than this node, each was
+// proven wrong before.
+func (a *audits) mayAll(j *submitted, opposed []task.Result, here *task.Result) bool {
+	return !slices.ContainsFunc(opposed, func(r task.Result) bool { return !a.mayTwice(j, &r, here) })
 }

@@ -381,6 +381,40 @@ func TestAuditorAccusesTheHonest(t *testing.T) {
 	}
 }
 
+// Of one who says again and again that what is right is wrong the first few are looked into twice.
+func TestAuditorAccusesAgain(t *testing.T) {
+	const tasks = enginesAlike + 4
+	b := newLeaderBench(t, tasks, "full", false)
+	for i := range uint64(tasks) {
+		b.bring(2, i, truth)
+	}
+	for n := 0; len(b.again) < tasks && n < 100; n++ {
+		b.wait()
+	}
+	for i := range uint64(tasks) {
+		b.bring(3, i, "wrong")
+	}
+	b.reborn(true)
+	b.act(message.OwnerState{Slots: 1})
+	interpreted := 0
+	for n := 0; b.checks().Right < tasks; n++ {
+		if n > 10*tasks {
+			t.Fatalf("%+v, faults %d", b.checks(), b.faults(3))
+		}
+		if len(b.audits) == 0 {
+			b.wait()
+			continue
+		}
+		if b.audits[0].Interpreted {
+			interpreted++
+		}
+		b.answer(b.says(truth))
+	}
+	if interpreted != enginesAlike || b.faults(2) > 0 || b.faults(3) < tasks {
+		t.Errorf("%d were interpreted, want %d; faults %d and %d", interpreted, enginesAlike, b.faults(2), b.faults(3))
+	}
+}
+
 // However many lie, alike or each for itself, accuse the honest, are brought by the leader again or
 // bring nothing, and wherever the node is killed: no honest worker is named, what was run again here
 // is right, of what is delivered is only wrong what all agreed on who had it, and in the end nothing
