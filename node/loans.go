@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
 	"godwit/task"
@@ -92,7 +91,7 @@ func soundLoans(loans []message.LoanStatus, total uint64) []message.LoanStatus {
 	if len(loans) > message.MaxCells {
 		loans = loans[:message.MaxCells]
 	}
-	var all ledger.Set
+	var all message.Set
 	return slices.DeleteFunc(loans, func(l message.LoanStatus) bool {
 		set, err := l.Set()
 		if err != nil || len(set) == 0 || set[len(set)-1].To > total || set.Count() != l.Tasks || l.Running > l.Tasks ||
@@ -222,7 +221,7 @@ func (q *queries) Why(ctx context.Context, id task.JobID, index *uint64) (w Why,
 	if err != nil {
 		return w, err
 	}
-	var all ledger.Set
+	var all message.Set
 	for i := range loans {
 		set, err := loans[i].Set()
 		if err != nil {

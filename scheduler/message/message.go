@@ -89,6 +89,9 @@ type Again struct {
 // A Range is the task indices From to To-1. It lives in the ledger.
 type Range = ledger.Range
 
+// A Set is task indices as such ranges. It lives in the ledger, too.
+type Set = ledger.Set
+
 // Accepted answers a Submit. With Error empty the job is durable at the
 // leader; otherwise it was refused for good, unless RetryAfter is set.
 type Accepted struct {
