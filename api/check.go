@@ -4,26 +4,37 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"os"
+	"slices"
+	"strings"
 
 	"godwit/task"
+	"godwit/task/table"
 )
 
 // A CheckRequest is a job file to be read.
 type CheckRequest struct {
 	FileName string `json:"file_name"` // for error messages
 	File     string `json:"file"`
+	// Tables are those of the axes that the job file takes from files, once they are stored: see PutTable. Key
+	// is the one under which they were sealed.
+	Tables map[string]task.Table `json:"tables,omitempty"`
+	Key    []byte                `json:"key,omitempty"`
 }
 
 // A CheckReply is what a job file names, for programs that do not read such files themselves.
 type CheckReply struct {
 	Name   string   `json:"name"`   // of the job
-	Module string   `json:"module"` // path as it is written
+	Module string   `json:"module"` // path as it is written; "" of a job with stages
 	Inputs []string `json:"inputs"` // names of the files to store, sorted
 	Tasks  uint64   `json:"tasks"`  // 0 where tables say how many
+	// Modules are the paths of the programs of stages, as they are written, by the stage.
+	Modules map[string]string `json:"modules,omitempty"`
 	// Directories are those of which all files are to be stored, each with a slash at its end; Patterns are
 	// names of which all that match are, and Tables, by the axis, are the files with its rows: see
-	// SubmitRequest.Tables. Where there are tables, files that they name are to be stored, too.
+	// SubmitRequest.Tables. Files that rows name are told once the tables are: see CheckRequest.
 	Directories []string               `json:"directories,omitempty"`
 	Patterns    []string               `json:"patterns,omitempty"`
 	Tables      map[string]TableSource `json:"tables,omitempty"`
@@ -45,21 +56,68 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	reply := CheckReply{Name: f.Name, Module: f.Module, Inputs: []string{}}
-	if len(f.Unread()) > 0 { // what templates come to is not known yet
-		reply.Tables = map[string]TableSource{}
-		for axis, src := range f.Sources {
-			reply.Tables[axis] = TableSource{src.Kind, src.Name}
+	for _, axis := range slices.Sorted(maps.Keys(req.Tables)) {
+		if err := f.SetTable(axis, req.Tables[axis]); err != nil {
+			return err
 		}
-		return writeJSON(w, reply, nil)
+	}
+	reply, err := newCheckReply(f)
+	if err == nil && len(req.Tables) > 0 && len(reply.Tables) == 0 {
+		err = s.addNamed(r.Context(), f, req.Key, &reply)
+	}
+	return writeJSON(w, reply, err)
+}
+
+// newCheckReply says what a job file names, as far as it says so without the rows of tables.
+func newCheckReply(f *task.File) (CheckReply, error) {
+	reply := CheckReply{Name: f.Name, Module: f.Module, Inputs: []string{}}
+	for i := range f.Stages {
+		if reply.Modules == nil {
+			reply.Modules = map[string]string{}
+		}
+		reply.Modules[f.Stages[i].Name] = f.Stages[i].Path
+	}
+	if unread := f.Unread(); len(unread) > 0 { // what templates come to is not known yet
+		reply.Tables = map[string]TableSource{}
+		for _, axis := range unread {
+			reply.Tables[axis] = TableSource{f.Sources[axis].Kind, f.Sources[axis].Name}
+		}
+		return reply, nil
 	}
 	names, err := f.InputNames()
 	if err != nil {
-		return err
+		return reply, err
 	}
 	reply.Inputs, reply.Patterns, reply.Tasks = append(reply.Inputs, names...), f.InputPatterns(), f.Tasks()
 	reply.Directories, err = f.InputDirs()
-	return writeJSON(w, reply, err)
+	return reply, err
+}
+
+// addNamed adds the files and directories that rows of tables name.
+func (s *Server) addNamed(ctx context.Context, f *task.File, key []byte, reply *CheckReply) error {
+	rows := &storedRows{server: s, key: key, files: map[task.CID]*os.File{}}
+	defer rows.close()
+	names, err := f.TableNames(table.NewReader(func(t *task.Table, page int) ([]byte, error) {
+		file, err := rows.of(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		return table.PageOf(file, page)
+	}).Row)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "/") {
+			reply.Directories = append(reply.Directories, name)
+		} else {
+			reply.Inputs = append(reply.Inputs, name)
+		}
+	}
+	slices.Sort(reply.Inputs)
+	slices.Sort(reply.Directories)
+	reply.Inputs, reply.Directories = slices.Compact(reply.Inputs), slices.Compact(reply.Directories)
+	return nil
 }
 
 // Check reads a job file as Submit would, and returns what it names. Nothing is handed in.

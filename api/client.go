@@ -75,9 +75,20 @@ func (c *Client) PutFile(ctx context.Context, r io.Reader) (f FileReply, err err
 // NewKey returns a key for the inputs of a job that is handed to an overlay, by its name or ID,
 // "" for the node's usual; nil where jobs are not sealed.
 func (c *Client) NewKey(ctx context.Context, overlay string) ([]byte, error) {
-	path := "/v1/keys"
-	if overlay != "" {
-		path += "?" + url.Values{"overlay": {overlay}}.Encode()
+	return c.KeyLike(ctx, overlay, "")
+}
+
+// KeyLike is NewKey of a job that may take results of others: of the latest job of that name the key is taken, where
+// there is one.
+func (c *Client) KeyLike(ctx context.Context, overlay, name string) ([]byte, error) {
+	path, query := "/v1/keys", url.Values{}
+	for key, value := range map[string]string{"overlay": overlay, "like": name} {
+		if value != "" {
+			query.Set(key, value)
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
 	}
 	var reply KeyReply
 	err := c.call(ctx, http.MethodPost, path, nil, &reply)
@@ -176,6 +187,13 @@ func (c *Client) Why(ctx context.Context, ref string, index *uint64) (w node.Why
 func (c *Client) Cancel(ctx context.Context, ref string) (task.JobID, error) {
 	var reply SubmitReply
 	err := c.call(ctx, http.MethodPost, jobPath(ref, "/cancel"), nil, &reply)
+	return reply.ID, err
+}
+
+// CancelSoon has no more of a job begun that the node submitted: it ends when what runs of it has.
+func (c *Client) CancelSoon(ctx context.Context, ref string) (task.JobID, error) {
+	var reply SubmitReply
+	err := c.call(ctx, http.MethodPost, jobPath(ref, "/cancel")+"?soon=true", nil, &reply)
 	return reply.ID, err
 }
 

@@ -69,6 +69,8 @@ func TestAnswersAreDescribed(t *testing.T) {
 	w.askOverlays()
 	w.askPeers()
 	w.askOwner()
+	w.askPages(job)
+	w.askRules()
 	w.ask(200, "DELETE", "/v1/jobs/"+job+"/results", "")
 	w.ask(404, "DELETE", "/v1/jobs/"+job+"/results", "")
 	w.ask(404, "GET", "/v1/jobs/"+job+"/outputs", "")
@@ -91,7 +93,7 @@ func TestAnswersAreDescribed(t *testing.T) {
 // others are answers that rest on other nodes, on a moment, or on gigabytes; and of joining an overlay that nobody
 // has, which takes a search.
 var others = []int{http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable,
-	http.StatusRequestEntityTooLarge, http.StatusInsufficientStorage}
+	http.StatusRequestEntityTooLarge, http.StatusInsufficientStorage, http.StatusTooManyRequests}
 
 func (w *watcher) submitCopies() (job string) {
 	w.t.Helper()
@@ -112,6 +114,7 @@ func (w *watcher) submitCopies() (job string) {
 		`{"file": "module: a.wasm\nfiles: [in/, '*.png', a]", "file_name": "job.yaml"}`)
 	w.ask(200, "POST", "/v1/jobs/check",
 		`{"file": "module: a.wasm\nsweep: {a: {csv: a.csv}}\nargs: ['{{.a.b}}']", "file_name": "job.yaml"}`)
+	w.askTables()
 	w.ask(400, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "modul: x"}`)
 	w.ask(200, "POST", "/v1/plan", `{"tasks": 100, "work_s": 60, "memory_bytes": 65536, "overlay": "commons"}`)
 	w.ask(200, "POST", "/v1/plan", `{"tasks": 1, "memory_bytes": 1125899906842624}`) // nobody has so much
@@ -122,6 +125,26 @@ func (w *watcher) submitCopies() (job string) {
 	w.ask(400, "POST", "/v1/jobs", "{}")
 	w.ask(404, "POST", "/v1/jobs", `{"overlay": "nowhere"}`)
 	return job
+}
+
+// askTables stores tables, and asks what their rows name.
+func (w *watcher) askTables() {
+	w.t.Helper()
+	table := w.ask(200, "POST", "/v1/tables?kind=csv", "image,n\nin/b.png,1\nin/a.png,2\nout/,3\n")
+	said := w.ask(200, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "module: a.wasm\n`+
+		`sweep: {a: {csv: a.csv}}\nfiles: ['{{.a.image}}', c]", "tables": {"a": `+string(table)+`}}`)
+	for _, part := range []string{`"inputs":["c","in/a.png","in/b.png"]`, `"directories":["out/"]`, `"tasks":3`} {
+		if !strings.Contains(string(said), part) {
+			w.t.Errorf("of a job with a table it says %s, want %s", said, part)
+		}
+	}
+	w.ask(200, "POST", "/v1/tables?kind=files", "in/b.png\nin/a.png\n")
+	w.ask(400, "POST", "/v1/tables?kind=files", "../up\n")
+	w.ask(400, "POST", "/v1/tables?kind=csv", "a,b\n1\n")
+	w.ask(400, "POST", "/v1/tables?kind=xls", "a")
+	w.ask(400, "POST", "/v1/tables?kind=csv", "")
+	w.ask(200, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "name: j\nstages:\n  a: {module: a.wasm}\n`+
+		`  b: {module: b.wasm, each: a, files: ['{{.a}}/stdout', d]}\n"}`)
 }
 
 // failing is a job whose only task takes longer than it may.
@@ -174,6 +197,7 @@ func (w *watcher) askJobs(job string) {
 	}
 	w.ask(200, "POST", "/v1/jobs/copies/cancel", "")
 	w.ask(404, "POST", "/v1/jobs/none/cancel", "")
+	w.ask(400, "POST", "/v1/jobs/copies/cancel?soon=perhaps", "")
 	var page OutputPage
 	if err := json.Unmarshal(w.ask(200, "GET", "/v1/jobs/copies/outputs", ""), &page); err != nil {
 		w.t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/api/view"
 	"godwit/node"
 	"godwit/owner"
 	"godwit/scheduler"
@@ -24,7 +25,10 @@ func TestFieldsAreDescribed(t *testing.T) {
 		"OverlayDetail": node.OverlayDetail{}, "OverlayRules": node.OverlayRules{}, "Scheduling": scheduler.Scheduling{},
 		"Job": message.JobStatus{}, "Why": node.Why{}, "OutputPage": OutputPage{}, "Submission": SubmitRequest{},
 		"File": FileReply{}, "Key": KeyReply{}, "JobID": SubmitReply{}, "JobFile": CheckRequest{},
-		"CheckedFile": CheckReply{},
+		"CheckedFile": CheckReply{}, "Session": SessionReply{}, "Home": view.Home{}, "Machine": view.Machine{},
+		"RuleRequest": RuleRequest{}, "Preview": view.Preview{}, "JobList": JobList{}, "Grid": message.Grid{},
+		"Timeline": view.Timeline{}, "Failures": view.Failures{}, "Stages": view.Stages{}, "Swarm": view.Swarm{},
+		"Pool": view.Pool{}, "Research": view.Research{}, "Forecast": node.Forecast{},
 	} {
 		d.compare(t, name, d.all[name].(map[string]any), reflect.TypeOf(v))
 	}

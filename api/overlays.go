@@ -47,7 +47,8 @@ type InviteRequest struct {
 
 // An InviteReply is a ticket.
 type InviteReply struct {
-	Ticket string `json:"ticket"`
+	Ticket string   `json:"ticket"`
+	QR     []string `json:"qr"` // the same for a camera: rows of 0 and 1, a dark square for each 1
 }
 
 // OverlayReply names an overlay.
@@ -178,7 +179,11 @@ func (s *Server) invite(w http.ResponseWriter, r *http.Request) error {
 	}
 	life := time.Duration(math.Ceil(req.Life * float64(time.Second)))
 	ticket, err := s.overlays.Invite(r.Context(), id, life)
-	return writeJSON(w, InviteReply{Ticket: ticket}, err)
+	if err != nil {
+		return err
+	}
+	squares, err := qr(ticket)
+	return writeJSON(w, InviteReply{Ticket: ticket, QR: squares}, err)
 }
 
 // overlayID returns the ID of the overlay that ref names: an ID, a name, or

@@ -42,6 +42,7 @@ func (s *Server) routes() http.Handler {
 
 // each calls handle for every route; openapi.yaml describes them, and a test holds them to it.
 func (s *Server) each(handle func(pattern string, h handler)) {
+	s.eachOfPages(handle)
 	s.monitoring.each(handle)
 	handle("GET /v1/status", s.status)
 	handle("POST /v1/jobs/{id}/results", s.newResults)
@@ -68,6 +69,7 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
 	handle("HEAD /v1/files/{cid}", s.hasFile)
+	handle("POST /v1/tables", s.putTable)
 	handle("GET /v1/trees/{cid}", s.getTree)
 	handle("POST /v1/plan", s.plan)
 	handle("POST /v1/jobs", s.submit)
@@ -82,6 +84,31 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("POST /v1/jobs/{id}/cancel", s.cancel)
 	handle("GET /v1/jobs/{id}/outputs", s.outputs)
 	handle("GET /v1/jobs/{id}/tasks/{task}/outputs/{name...}", s.output)
+}
+
+// eachOfPages is each of what the dashboard is made of, beside what programs use too.
+func (s *Server) eachOfPages(handle func(pattern string, h handler)) {
+	handle("GET /v1/session", s.session)
+	handle("POST /v1/session", s.beginSession)
+	handle("DELETE /v1/session", s.endSession)
+	handle("POST /v1/session/codes", s.newCode)
+	handle("GET /v1/events", s.events)
+	handle("GET /v1/home", s.home)
+	handle("GET /v1/machine", s.machine)
+	handle("POST /v1/machine/preview", s.previewRule)
+	handle("PUT /v1/machine/rules/{key}", s.setRule)
+	handle("GET /v1/joblist", s.jobList)
+	handle("GET /v1/jobs/{id}/grid", s.grid)
+	handle("GET /v1/jobs/{id}/timeline", s.timeline)
+	handle("GET /v1/jobs/{id}/failures", s.failures)
+	handle("GET /v1/jobs/{id}/stages", s.stages)
+	handle("GET /v1/jobs/{id}/archive", s.archive)
+	handle("GET /v1/swarm", s.swarm)
+	handle("GET /v1/pools", s.pools)
+	handle("PUT /v1/overlays/{id}/share", s.setShare)
+	handle("DELETE /v1/overlays/{id}/members/{peer}", s.removeMember)
+	handle("GET /v1/research", s.research)
+	handle("GET /v1/peers/{peer}/trace", s.exportTrace)
 }
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
@@ -112,13 +139,13 @@ func (s *Server) putFile(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, FileReply{CID: c, Size: size}, err)
 }
 
-// newKey gives a key for the inputs of a job that is handed to an overlay.
+// newKey gives a key for the inputs of a job that is handed to an overlay: of that of a name, where one is given.
 func (s *Server) newKey(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.overlayOrUsual(r.Context(), r.URL.Query().Get("overlay"))
 	if err != nil {
 		return err
 	}
-	key, err := s.node.SealingKey(r.Context(), id)
+	key, err := s.node.SealingKey(r.Context(), id, r.URL.Query().Get("like"))
 	return writeJSON(w, KeyReply{Key: key}, err)
 }
 
@@ -217,7 +244,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxJobFile)).Decode(&req); err != nil {
 		return inputError(fmt.Errorf("reading the submission: %w", err))
 	}
-	sub := node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}, Key: req.Key}
+	sub := node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}, Key: req.Key, Reuse: req.Reuse}
 	var err error
 	if sub.Overlay, err = s.overlayOrUsual(r.Context(), req.Overlay); err != nil {
 		return err
@@ -302,7 +329,11 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, SubmitReply{ID: id}, s.node.Cancel(r.Context(), id))
+	soon, err := flagOf(r, "soon")
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, SubmitReply{ID: id}, s.node.Cancel(r.Context(), id, soon))
 }
 
 func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
@@ -365,4 +396,17 @@ func resolve(ref string, jobs []message.JobStatus) (task.JobID, error) {
 	return "", &Error{Message: fmt.Sprintf("%q names %d jobs", ref, len(found)), Kind: KindInput,
 		Status: http.StatusConflict,
 		Hint:   "give more of the ID; its end differs soonest"}
+}
+
+// flagOf is what the request's query says of a flag; false where it says nothing.
+func flagOf(r *http.Request, name string) (bool, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return false, nil
+	}
+	set, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, inputError(fmt.Errorf("%s must be true or false", name))
+	}
+	return set, nil
 }

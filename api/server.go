@@ -3,7 +3,7 @@ package api
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"godwit/api/door"
+	"godwit/api/stream"
 	"godwit/node"
 )
 
@@ -23,11 +25,18 @@ type Server struct {
 	node     *node.Node
 	overlays overlays // the node
 	monitoring
-	log   *slog.Logger
-	token string
-	unix  net.Listener
-	tcp   net.Listener // nil where no address was given
-	dir   string
+	log      *slog.Logger
+	token    string
+	keys     *door.Keys
+	live     *stream.Hub
+	traffic  traffic
+	reliable reliability
+	stopping context.Context // ends with the server, and streams with it
+	stop     context.CancelFunc
+	unix     net.Listener
+	tcp      net.Listener // nil where no address was given
+	lan      net.Listener // of ServeLAN; nil without
+	dir      string
 }
 
 const (
@@ -48,6 +57,9 @@ func NewServer(n *node.Node, dir, addr string, log *slog.Logger) (_ *Server, err
 	if s.token, err = loadToken(filepath.Join(dir, TokenName)); err != nil {
 		return nil, err
 	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	s.keys = door.NewKeys(s.token, &door.Password{File: filepath.Join(dir, PasswordName)})
+	s.live = stream.NewHub(uint64(time.Now().UnixMilli()), s.collect)
 	if s.unix, err = listenUnix(filepath.Join(dir, SocketName)); err != nil {
 		return nil, err
 	}
@@ -77,14 +89,21 @@ func (s *Server) Addr() string {
 
 // Run serves until ctx ends, then lets requests under way finish for a moment.
 func (s *Server) Run(ctx context.Context) error {
-	local := s.serve(s.routes())
-	remote := s.serve(s.authenticated(s.routes()))
-	ended := make(chan error, 2)
-	servers := []*http.Server{local}
-	go func() { ended <- local.Serve(s.unix) }()
-	if s.tcp != nil {
-		servers = append(servers, remote)
-		go func() { ended <- remote.Serve(s.tcp) }()
+	ended := make(chan error, 3)
+	var servers []*http.Server
+	serve := func(h http.Handler, on net.Listener) {
+		if on == nil {
+			return
+		}
+		srv := s.serve(h)
+		servers = append(servers, srv)
+		go func() { ended <- srv.Serve(on) }()
+	}
+	serve(s.routes(), s.unix)
+	serve(s.guarded(door.Loopback, false), s.tcp)
+	if s.lan != nil {
+		host, _ := os.Hostname() // without one it is called by its address
+		serve(s.guarded(door.Addressed(host, host+".local"), true), s.lan)
 	}
 	var err error
 	waiting := len(servers)
@@ -93,6 +112,7 @@ func (s *Server) Run(ctx context.Context) error {
 	case err = <-ended:
 		waiting--
 	}
+	s.stop()
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	for _, srv := range servers {
@@ -123,17 +143,74 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// authenticated lets only requests with the token pass.
-func (s *Server) authenticated(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if subtle.ConstantTimeCompare([]byte(got), []byte(s.token)) != 1 {
-			writeError(w, &Error{Message: "the API's token is missing or wrong", Kind: KindAuth, Status: http.StatusUnauthorized,
-				Hint: "send the content of " + TokenName + " in the node's data directory as a bearer token"})
-			return
+// guarded is the API and the pages behind a door, for hosts that are named so.
+func (s *Server) guarded(named func(host string) bool, secure bool) http.Handler {
+	d := door.Door{Keys: s.keys, Secure: secure, Named: named, Open: opened, Refuse: refuse}
+	return d.Guard(s.withPages())
+}
+
+// refuse answers what a door does not let pass.
+func refuse(w http.ResponseWriter, r door.Refusal) {
+	writeError(w, &Error{Message: r.Message, Hint: r.Hint, Kind: KindAuth, Status: r.Status, Password: r.Password})
+}
+
+// ServeLAN has Run serve another address, which may be of the local network, over TLS with the node's own
+// certificate. It returns the certificate's fingerprint, for people to compare. It fails where no password was
+// set: nobody could come in. It is called before Run, at most once.
+func (s *Server) ServeLAN(addr string) (fingerprint string, err error) {
+	if p := (&door.Password{File: filepath.Join(s.dir, PasswordName)}); !p.Set() {
+		return "", fmt.Errorf("serving %s: %w", addr, door.ErrNoPassword)
+	}
+	host, _ := os.Hostname()
+	cert, err := door.Certificate(filepath.Join(s.dir, CertName), []string{"localhost", host, host + ".local"},
+		ownAddresses(), time.Now())
+	if err != nil {
+		return "", err
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "", fmt.Errorf("listening for the dashboard: %w", err)
+	}
+	s.lan = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*cert}, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"h2", "http/1.1"}})
+	return door.Fingerprint(cert), nil
+}
+
+// Close ends a server that is not Run.
+func (s *Server) Close() error {
+	err := s.unix.Close()
+	for _, l := range []net.Listener{s.tcp, s.lan} {
+		if l != nil {
+			err = errors.Join(err, l.Close())
 		}
-		next.ServeHTTP(w, r)
-	})
+	}
+	return errors.Join(err, ignoreMissing(os.Remove(filepath.Join(s.dir, AddrName))))
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// LANAddr returns the address of ServeLAN, "" without.
+func (s *Server) LANAddr() string {
+	if s.lan == nil {
+		return ""
+	}
+	return s.lan.Addr().String()
+}
+
+// ownAddresses are those of this machine.
+func ownAddresses() (out []net.IP) {
+	all, _ := net.InterfaceAddrs() // without them the certificate is of names alone
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok {
+			out = append(out, n.IP)
+		}
+	}
+	return out
 }
 
 func loadToken(path string) (string, error) {

@@ -27,6 +27,9 @@ type SubmitRequest struct {
 	Overlay string `json:"overlay,omitempty"`
 	// Key is the one that KeyReply had, if the inputs were stored sealed under it.
 	Key []byte `json:"key,omitempty"`
+	// Reuse takes results that the node holds of other jobs, for tasks of the same module, point, arguments, environment
+	// and inputs.
+	Reuse bool `json:"reuse,omitempty"`
 }
 
 // KeyReply has a key under which the inputs of a job are to be stored, by the header
@@ -80,6 +83,8 @@ type Error struct {
 	Hint    string `json:"hint,omitempty"`
 	Kind    string `json:"kind"` // one of the Kind constants
 	Status  int    `json:"-"`    // HTTP status
+	// Password says, of KindAuth, that a password would let the caller in.
+	Password bool `json:"password,omitempty"`
 }
 
 // Error returns the message; the hint is shown apart.
@@ -110,9 +115,12 @@ const (
 
 // SocketName is the unix socket's name in the data directory, TokenName that
 // of the file with the token for TCP, AddrName that of the file with the TCP
-// address of the running node.
+// address of the running node. PasswordName is that of the file with the hash of the
+// dashboard's password, CertName that of its certificate with its key.
 const (
-	SocketName = "api.sock"
-	TokenName  = "api.token"
-	AddrName   = "api.addr"
+	SocketName   = "api.sock"
+	TokenName    = "api.token"
+	AddrName     = "api.addr"
+	PasswordName = "api.password"
+	CertName     = "api.pem"
 )

@@ -3,6 +3,7 @@ package blocks
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"godwit/task"
@@ -14,6 +15,21 @@ import (
 // collectStep is how many blocks Collect removes while it holds the store: some
 // 50 ms at worst, and one write.
 const collectStep = 1024
+
+// Roots are blocks that are needed with all that they reach, given one after the other: nobody
+// holds those of a million results. An error is the last, and then nothing is removed.
+type Roots = iter.Seq2[task.CID, error]
+
+// RootsOf are those of a list.
+func RootsOf(list ...task.CID) Roots {
+	return func(yield func(task.CID, error) bool) {
+		for _, c := range list {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
 
 // Collected is what a Collect removed.
 type Collected struct {
@@ -42,7 +58,7 @@ type compacter interface {
 // A root that is not here reaches nothing, and is no error. Collect may run
 // beside everything else; it takes 32 bytes and a map's share of as much for each
 // block reached. After an error, or the end of ctx, what was removed is told too.
-func (b *Store) Collect(ctx context.Context, roots []task.CID, olderThan time.Duration) (Collected, error) {
+func (b *Store) Collect(ctx context.Context, roots Roots, olderThan time.Duration) (Collected, error) {
 	before := b.now().Add(-olderThan - useGrain)
 	marks, err := b.markAll(ctx, roots)
 	if err != nil {
@@ -75,9 +91,12 @@ func (b *Store) compact(ctx context.Context, gone Collected) error {
 type marks map[digest]bool
 
 // markAll returns what the roots reach.
-func (b *Store) markAll(ctx context.Context, roots []task.CID) (marks, error) {
+func (b *Store) markAll(ctx context.Context, roots Roots) (marks, error) {
 	marks := marks{}
-	for _, root := range roots {
+	for root, err := range roots {
+		if err != nil {
+			return nil, err
+		}
 		c, err := parseCID(root)
 		if err != nil {
 			return nil, err

@@ -122,7 +122,7 @@ func (g *garden) collect(t *rapid.T) {
 			want++
 		}
 	}
-	got, err := g.blocks.Collect(context.Background(), roots, olderThan)
+	got, err := g.blocks.Collect(context.Background(), RootsOf(roots...), olderThan)
 	if err != nil || got.Blocks != want {
 		t.Fatalf("collected %d blocks, %v; want %d", got.Blocks, err, want)
 	}
@@ -197,7 +197,7 @@ func TestCollectBesideImports(t *testing.T) {
 		for range 50 {
 			time.Sleep(2 * time.Hour)
 			wg.Go(func() {
-				got, err := blocks.Collect(t.Context(), nil, time.Hour)
+				got, err := blocks.Collect(t.Context(), RootsOf(), time.Hour)
 				if err != nil {
 					t.Error(err)
 				}
@@ -211,7 +211,7 @@ func TestCollectBesideImports(t *testing.T) {
 						return
 					}
 					time.Sleep(time.Hour)
-					if _, err := blocks.Collect(t.Context(), nil, time.Hour); err != nil {
+					if _, err := blocks.Collect(t.Context(), RootsOf(), time.Hour); err != nil {
 						t.Error(err)
 					}
 					if all, err := blocks.HasAll(t.Context(), root); !all || err != nil {
@@ -260,12 +260,12 @@ func TestCollectGivesBackSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := diskUse(t, dir)
-	if got, err := blocks.Collect(ctx, nil, 0); err != nil || got.Blocks != 0 {
+	if got, err := blocks.Collect(ctx, RootsOf(), 0); err != nil || got.Blocks != 0 {
 		t.Errorf("young blocks were collected: %+v, %v", got, err)
 	}
 	all := blocks.Size()
 	kept := roots[:2]
-	got, err := blocks.Collect(ctx, kept, -time.Hour) // as if an hour had passed
+	got, err := blocks.Collect(ctx, RootsOf(kept...), -time.Hour) // as if an hour had passed
 	if err != nil || got.Bytes != all-blocks.Size() || blocks.Size() > 4<<20 {
 		t.Errorf("collected %+v of %d bytes, %d are left, %v", got, all, blocks.Size(), err)
 	}
@@ -323,7 +323,7 @@ func TestCollectOldRecords(t *testing.T) {
 	if err := b.store.Put(t.Context(), sizeKey(digestOf(id)), []byte{3}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Collect(t.Context(), nil, 24*time.Hour); err != nil || got != (Collected{1, 3}) {
+	if got, err := b.Collect(t.Context(), RootsOf(), 24*time.Hour); err != nil || got != (Collected{1, 3}) {
 		t.Errorf("collected %+v, %v", got, err)
 	}
 }

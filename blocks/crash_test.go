@@ -49,7 +49,7 @@ func writeUntilKilled(dir string) error {
 		fmt.Println("synced", root)
 		kept = append(kept, root)
 		if i%4 == 3 {
-			if _, err := blocks.Collect(ctx, kept, -time.Hour); err != nil {
+			if _, err := blocks.Collect(ctx, RootsOf(kept...), -time.Hour); err != nil {
 				return err
 			}
 		}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"godwit/task"
-
 	"github.com/ipfs/go-datastore/query"
 )
 
@@ -20,7 +18,7 @@ type unneeded struct {
 
 // Evict removes blocks that Collect would remove, those first that were used longest ago,
 // until so many bytes are gone, or all of them.
-func (b *Store) Evict(ctx context.Context, roots []task.CID, olderThan time.Duration, bytes int64) (Collected, error) {
+func (b *Store) Evict(ctx context.Context, roots Roots, olderThan time.Duration, bytes int64) (Collected, error) {
 	before := b.now().Add(-olderThan - useGrain)
 	marks, err := b.markAll(ctx, roots)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestKeepWithin(t *testing.T) {
 	}
 	check("deleted")
 	b.now = func() time.Time { return time.Now().Add(time.Hour) }
-	if _, err := b.Collect(ctx, nil, 0); err != nil {
+	if _, err := b.Collect(ctx, RootsOf(), 0); err != nil {
 		t.Fatal(err)
 	}
 	if check("collected"); b.Size() != 0 {
@@ -90,7 +90,7 @@ func TestEvict(t *testing.T) {
 		bytes int64
 		want  string
 	}{{0, "012345"}, {1, "01245"}, {size + 1, "025"}, {1 << 20, "05"}} {
-		gone, err := b.Evict(ctx, cids[:1], time.Hour, step.bytes)
+		gone, err := b.Evict(ctx, RootsOf(cids[:1]...), time.Hour, step.bytes)
 		if err != nil {
 			t.Fatal(err)
 		}

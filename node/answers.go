@@ -16,6 +16,7 @@ func (q *queries) answer(ctx context.Context, from task.PeerID, method string, b
 	var job jobQuery
 	var why whyQuery
 	var key keyQuery
+	var grid gridQuery
 	type leading = *scheduler.Coordinator
 	switch method {
 	case methodJobs:
@@ -27,6 +28,8 @@ func (q *queries) answer(ctx context.Context, from task.PeerID, method string, b
 		return q.answerLed(ctx, from, body, &job, &job.Overlay, func(c leading) (any, error) { return job.ask(c) })
 	case methodWhy:
 		return q.answerLed(ctx, from, body, &why, &why.Overlay, func(c leading) (any, error) { return why.ask(c) })
+	case methodGrid:
+		return q.answerLed(ctx, from, body, &grid, &grid.Overlay, func(c leading) (any, error) { return grid.ask(c) })
 	case methodKey:
 		return q.answerLed(ctx, from, body, &key, &key.Overlay, func(c leading) (any, error) { return key.ask(c, from) })
 	}

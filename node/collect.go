@@ -2,10 +2,13 @@ package node
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
+	"godwit/blocks"
 	"godwit/internal/pause"
 	"godwit/owner"
 	"godwit/owner/sensor"
@@ -80,27 +83,65 @@ func nearCap(readings []sensor.Reading, most int64) bool {
 
 // collect removes the blocks that nothing here needs and that are older.
 func (co collector) collect(ctx context.Context, age time.Duration) error {
-	roots, err := co.roots(ctx)
-	if err != nil {
-		return err
-	}
 	if err := co.content.gate.Renew(ctx); err != nil {
 		return err
 	}
-	gone, err := co.content.blocks.Collect(ctx, roots, age)
+	gone, err := co.content.blocks.Collect(ctx, co.roots(ctx), age)
 	if gone.Blocks > 0 {
 		co.log.Info("blocks removed that nobody needs", "blocks", gone.Blocks, "size", task.FormatSize(gone.Bytes))
 	}
 	return err
 }
 
-// roots lists what must stay: what the coordinators' and the workers' machines
+// roots gives what must stay: what the coordinators' and the workers' machines
 // name, jobs of this node that are not over, what is being fetched, and all
-// results that it holds, those of overlays that it has left too.
-func (co collector) roots(ctx context.Context) ([]task.CID, error) {
+// results that it holds, those of overlays that it has left too. Of a million results
+// none is held longer than it takes to read it. An error is the last.
+func (co collector) roots(ctx context.Context) blocks.Roots {
+	return func(yield func(task.CID, error) bool) {
+		roots, err := co.named(ctx)
+		spaces, e := co.store.spaces(ctx)
+		if err = errors.Join(err, e); err != nil {
+			yield("", err)
+			return
+		}
+		for _, c := range roots {
+			if !yield(c, nil) {
+				return
+			}
+		}
+		for _, space := range spaces {
+			for value := range co.results(ctx, space, &err) {
+				for _, c := range outputsIn(value) {
+					if !yield(c, nil) {
+						return
+					}
+				}
+			}
+			if err = errors.Join(err, ctx.Err()); err != nil {
+				yield("", err)
+				return
+			}
+		}
+	}
+}
+
+// results gives what is kept of the results of an overlay; failed says why it ended early.
+func (co collector) results(ctx context.Context, space string, failed *error) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, value := range co.store.scan(ctx, space, submitter.ResultsPrefix, failed) {
+			if ctx.Err() != nil || !yield(value) {
+				return
+			}
+		}
+	}
+}
+
+// named lists the roots that are known in memory.
+func (co collector) named(ctx context.Context) ([]task.CID, error) {
 	// First: what is fetched now may be named by a machine before it is asked.
 	roots := co.content.pins.list()
-	if err := co.do(ctx, func() {
+	err := co.do(ctx, func() {
 		for _, m := range co.ordered() {
 			roots = append(roots, m.roots()...)
 		}
@@ -110,26 +151,8 @@ func (co collector) roots(ctx context.Context) ([]task.CID, error) {
 				roots = append(roots, outputsIn(e.Value)...)
 			}
 		}
-	}); err != nil {
-		return nil, err
-	}
-	spaces, err := co.store.spaces(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, space := range spaces {
-		var failed error
-		for _, value := range co.store.scan(ctx, space, submitter.ResultsPrefix, &failed) {
-			roots = append(roots, outputsIn(value)...)
-			if ctx.Err() != nil {
-				break
-			}
-		}
-		if failed != nil {
-			return nil, failed
-		}
-	}
-	return roots, ctx.Err()
+	})
+	return roots, err
 }
 
 // outputsIn lists the outputs of a result as it is kept, and the state that a proof begins with; one that

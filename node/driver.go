@@ -23,6 +23,7 @@ type driver struct {
 	peer      *member.Peer
 	pending   []pending
 	watchers  watchers
+	lately    decisions // that were come to last
 	packer    message.Packer
 	full      bool // the disk, until fullUntil at least
 	fullUntil time.Time

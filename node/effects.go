@@ -120,6 +120,8 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 		d.audit(ctx, m, p.from, e)
 	case message.Examine:
 		d.examine(ctx, m, p.from, e)
+	case message.Recall:
+		d.recall(ctx, m, e)
 	case message.Released:
 		d.release(ctx, m, e)
 	case message.Outrun:
@@ -131,6 +133,7 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 	case message.JobChanged:
 		d.watchers.changed[e.Job] = true
 	case message.Decided:
+		d.lately.note(d.now(), m, e)
 		m.decided.note(e.Action)
 		d.logDecision(e)
 	default:

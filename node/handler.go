@@ -99,7 +99,7 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 	switch method {
 	case methodPing:
 		return nil, nil
-	case methodJobs, methodJob, methodWhy, methodScheduling, methodKey:
+	case methodJobs, methodJob, methodWhy, methodGrid, methodScheduling, methodKey:
 		return h.n.answer(ctx, from, method, body)
 	case methodSubmitted:
 		return h.n.answerSubmitted(ctx, from, body)

@@ -120,7 +120,7 @@ func TestForgedOffer(t *testing.T) {
 		rec.Signature = append([]byte{rec.Signature[0] ^ 1}, rec.Signature[1:]...)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := l.offer(ctx, l.members[commons], rec.ID(), rec); err == nil {
+		if err := l.offer(ctx, l.members[commons], rec.ID(), rec, nil); err == nil {
 			t.Error("a forged record was accepted")
 		}
 		if jobs, err := l.Jobs(t.Context()); err != nil || len(jobs) != 0 {
@@ -148,7 +148,7 @@ func TestErrorsOfRemoteLeader(t *testing.T) {
 			if _, err := p.Why(t.Context(), none, nil); !errors.Is(err, ErrUnknownJob) {
 				t.Errorf("why of an unknown job: %v", err)
 			}
-			if err := p.Cancel(t.Context(), none); !errors.Is(err, ErrUnknownJob) {
+			if err := p.Cancel(t.Context(), none, false); !errors.Is(err, ErrUnknownJob) {
 				t.Errorf("cancel of an unknown job: %v", err)
 			}
 		}

@@ -217,6 +217,9 @@ func (q *queries) lentOf(ctx context.Context, id task.JobID) (of overlay.ID, loa
 // Why explains where a task is, or why it waits; without an index it groups
 // the reasons of the job's tasks.
 func (q *queries) Why(ctx context.Context, id task.JobID, index *uint64) (w Why, err error) {
+	if taken, ok := q.whyTaken(ctx, id, index); ok {
+		return taken, nil
+	}
 	of, loans, err := q.lentOf(ctx, id)
 	if err != nil {
 		return w, err
@@ -238,6 +241,7 @@ func (q *queries) Why(ctx context.Context, id task.JobID, index *uint64) (w Why,
 	}
 	_, err = q.askLeaders(ctx, methodWhy, func(o overlay.ID) any { return whyQuery{o, id, index, but} }, &w)
 	if err == nil && index == nil {
+		w.Reasons = append(q.whyAllTaken(ctx, id), w.Reasons...)
 		for i := range loans {
 			w.Reasons = append(w.Reasons, WhyReason{Reason: lentTo(&loans[i]), Tasks: loans[i].Tasks,
 				First: loans[i].Ranges[0].From, Peers: []task.PeerID{loans[i].Leader}})

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -225,4 +226,21 @@ func (l *lending) Examine() []owner.Finding {
 func (l *lending) strict() bool {
 	rules, _ := l.monitor.Rules()
 	return rules.Strict
+}
+
+// ErrNoRules is returned by a node that runs by no file of rules, such as one of an experiment.
+var ErrNoRules = errors.New("node: it runs by no file of rules")
+
+// Rules returns the owner's rules in force and the file that they are in, "" for none.
+func (l *lending) Rules() (owner.Rules, string) {
+	rules, _ := l.monitor.Rules()
+	return rules, l.cfg.RulesFile
+}
+
+// SetRule changes one rule in the owner's file, as owner.Set does. The node obeys within a second.
+func (l *lending) SetRule(key, value string) error {
+	if l.cfg.RulesFile == "" {
+		return ErrNoRules
+	}
+	return owner.Set(l.cfg.RulesFile, key, value, Machine())
 }

@@ -6,6 +6,7 @@ const (
 	methodJobs = "jobs" // body: jobsQuery; answer: JSON array of scheduler.JobStatus without tasks
 	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
 	methodWhy  = "why"  // body: whyQuery; answer: Why
+	methodGrid = "grid" // body: gridQuery; answer: message.Grid
 	// methodSubmitted asks the submitter of a job how that stands; body: jobQuery; answer: message.JobStatus without
 	// tasks.
 	methodSubmitted = "submitted"

@@ -157,11 +157,7 @@ func (c *content) MakeRoom(ctx context.Context, bytes int64, owed bool) error {
 
 // evict removes content that nothing needs, what was used longest ago first.
 func (co collector) evict(ctx context.Context, bytes int64) error {
-	roots, err := co.roots(ctx)
-	if err != nil {
-		return err
-	}
-	gone, err := co.content.blocks.Evict(ctx, roots, crampedAge, bytes)
+	gone, err := co.content.blocks.Evict(ctx, co.roots(ctx), crampedAge, bytes)
 	if gone.Blocks > 0 {
 		co.log.Info("blocks removed to make room", "blocks", gone.Blocks, "size", task.FormatSize(gone.Bytes))
 	}

@@ -16,20 +16,25 @@ import (
 
 // SealingKey returns a new key for a job that is handed to an overlay, given by name or ID, ""
 // for the node's usual: its files are to be sealed under it, and its Submission has it. It is
-// nil where anybody may join, whose jobs are not sealed.
-func (ss *submissions) SealingKey(ctx context.Context, nameOrID string) ([]byte, error) {
+// nil where anybody may join, whose jobs are not sealed. Where like is not empty it is the key of the latest job of
+// that name, if there is one: what that came to can be read by the new one then.
+func (ss *submissions) SealingKey(ctx context.Context, nameOrID, like string) ([]byte, error) {
 	var closed bool
+	var key []byte
 	var err error
 	if e := ss.do(ctx, func() {
 		var m *membership
 		if m, err = ss.overlays.find(nameOrID); err == nil {
 			closed = m.Manifest().Admission != overlay.Open
+			if closed && like != "" {
+				key = sharedKey(m, like)
+			}
 		}
 	}); e != nil {
 		return nil, e
 	}
-	if err != nil || !closed {
-		return nil, err
+	if err != nil || !closed || key != nil {
+		return key, err
 	}
 	return newKey(), nil
 }
@@ -49,7 +54,10 @@ func (ss *submissions) sealed(ctx context.Context, s Submission, closed bool) (S
 	}
 	change := ss.content.checkSealed
 	if len(s.Key) == 0 {
-		s.Key, change = newKey(), ss.content.sealInput
+		s.Key, change = s.shared, ss.content.sealInput
+		if s.Key == nil {
+			s.Key = newKey()
+		}
 	}
 	sealer, err := seal.New(s.Key)
 	if err != nil {

@@ -391,7 +391,7 @@ func (p *peer) offerSpec(t *testing.T, spec *task.Job, id overlay.ID) {
 		t.Error(err)
 		return
 	}
-	if err := n.offer(t.Context(), m, rec.ID(), rec); err != nil {
+	if err := n.offer(t.Context(), m, rec.ID(), rec, nil); err != nil {
 		t.Logf("job %s: %v", rec.ID(), err)
 	}
 }

@@ -47,16 +47,37 @@ type Status struct {
 
 // Status describes the node now.
 func (n *Node) Status(ctx context.Context) (Status, error) {
+	n.atlas.lookRound(ctx)
+	return n.describe(ctx, (*membership).status)
+}
+
+// Glance is Status for who looks each second: nobody else is asked, and of overlays it has the name and ID,
+// who leads and how many members there are.
+func (n *Node) Glance(ctx context.Context) (Status, error) {
+	return n.describe(ctx, func(m *membership) OverlayStatus {
+		s := OverlayStatus{Name: m.Manifest().Name, ID: m.id, Share: m.weight(), Leader: m.Leader().Leader,
+			Role: RoleMember, Members: m.View().Len(), Group: slices.Clone(m.Group())}
+		switch {
+		case m.Coordinator() != nil:
+			s.Role = RoleLeader
+		case slices.Contains(s.Group, n.self):
+			s.Role = RoleCoordinator
+		}
+		return s
+	})
+}
+
+// describe is Status with what is told of each overlay.
+func (n *Node) describe(ctx context.Context, of func(*membership) OverlayStatus) (Status, error) {
 	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version,
 		Coordinates: []string{}, Overlays: []OverlayStatus{}, Running: []LocalTask{}, Reach: n.reached()}
-	n.atlas.lookRound(ctx)
 	err := n.do(ctx, func() {
 		s.ownersWord(n.monitor.Decision())
 		s.RulesFile = n.cfg.RulesFile
 		s.Tasks, s.Running = n.exec.Count(), n.localTasks()
 		s.Notices = n.notices()
 		for _, m := range n.ordered() {
-			o := m.status()
+			o := of(m)
 			s.Overlays = append(s.Overlays, o)
 			if o.Role != RoleMember {
 				s.Coordinates = append(s.Coordinates, m.Manifest().Name)
@@ -164,18 +185,30 @@ func (n *Node) Members(ctx context.Context, nameOrID string) ([]Member, error) {
 			}
 			all = []*membership{m}
 		}
-		beliefs := map[task.PeerID]overlay.Belief{}
-		for _, b := range n.peer.Suspicion().Beliefs() {
-			beliefs[b.Peer] = b
-		}
+		beliefs := n.beliefs()
 		for _, m := range all {
 			out = append(out, m.list(beliefs)...)
 		}
 	}); e != nil {
 		return nil, e
 	}
+	connect(out, n.net.Peers())
+	return out, err
+}
+
+// beliefs are what is believed of members, on the loop.
+func (n *Node) beliefs() map[task.PeerID]overlay.Belief {
+	out := map[task.PeerID]overlay.Belief{}
+	for _, b := range n.peer.Suspicion().Beliefs() {
+		out[b.Peer] = b
+	}
+	return out
+}
+
+// connect fills in how members are connected.
+func connect(out []Member, peers []p2p.Peer) {
 	connected := map[task.PeerID]p2p.Peer{}
-	for _, p := range n.net.Peers() {
+	for _, p := range peers {
 		connected[p.ID] = p
 	}
 	for i := range out {
@@ -184,7 +217,6 @@ func (n *Node) Members(ctx context.Context, nameOrID string) ([]Member, error) {
 		out[i].LatencyMS = float64(p.Latency) / float64(time.Millisecond)
 		out[i].Path, out[i].Via = p.Transport, p.Via
 	}
-	return out, err
 }
 
 // list is on the loop.
@@ -194,27 +226,33 @@ func (m *membership) list(beliefs map[task.PeerID]overlay.Belief) []Member {
 	slices.SortFunc(adverts, func(a, b overlay.Advert) int { return cmp.Compare(a.Peer, b.Peer) })
 	out := make([]Member, 0, len(adverts))
 	for i := range adverts {
-		a := &adverts[i]
-		x := Member{
-			Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.Manifest().Name,
-			Site:  a.Site,
-			Addrs: a.Addrs, Version: a.Version, Seen: a.Issued, Roles: m.roles(a.Peer), Free: a.Free,
-			Belief: overlay.There.String(),
-		}
-		if _, here := m.View().Member(a.Peer); here {
-			x.Stay = m.all.past.forecast(a, usualHorizon).Stay
-		} else {
-			x.Belief = overlay.Lost.String()
-		}
-		if b, ok := beliefs[a.Peer]; ok {
-			x.Belief, x.BeliefBy, x.BeliefSince = b.State.String(), b.By, b.Since
-		}
-		if a.Peer == m.all.self {
-			x.BeliefBy = "self"
+		x := m.row(&adverts[i], beliefs)
+		if _, here := m.View().Member(x.Peer); here {
+			x.Stay = m.all.past.forecast(&adverts[i], usualHorizon).Stay
 		}
 		out = append(out, x)
 	}
 	return out
+}
+
+// row is a member by its advert, without a forecast; on the loop.
+func (m *membership) row(a *overlay.Advert, beliefs map[task.PeerID]overlay.Belief) Member {
+	x := Member{
+		Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.Manifest().Name,
+		Site:  a.Site,
+		Addrs: a.Addrs, Version: a.Version, Seen: a.Issued, Roles: m.roles(a.Peer), Free: a.Free,
+		Belief: overlay.There.String(),
+	}
+	if _, here := m.View().Member(a.Peer); !here {
+		x.Belief = overlay.Lost.String()
+	}
+	if b, ok := beliefs[a.Peer]; ok {
+		x.Belief, x.BeliefBy, x.BeliefSince = b.State.String(), b.By, b.Since
+	}
+	if a.Peer == m.all.self {
+		x.BeliefBy = "self"
+	}
+	return x
 }
 
 func (m *membership) roles(peer task.PeerID) []string {

@@ -103,33 +103,40 @@ func (s store) get(ctx context.Context, key string) ([]byte, error) {
 func stateKey(k string) ds.Key { return ds.RawKey(statePrefix + "/" + k) }
 
 // keys returns the key of every pair whose key begins with prefix, which ends in
-// "/".
+// "/": of few.
 func (s store) keys(ctx context.Context, prefix string) ([]string, error) {
+	var out []string
+	err := s.eachKey(ctx, prefix, func(key string) { out = append(out, key) })
+	return out, err
+}
+
+// eachKey calls f with the key of every pair whose key begins with prefix, which
+// ends in "/". None is held longer: there may be a million.
+func (s store) eachKey(ctx context.Context, prefix string, f func(key string)) error {
 	res, err := s.ds.Query(ctx, query.Query{Prefix: statePrefix + "/" + prefix, KeysOnly: true})
 	if err != nil {
-		return nil, fmt.Errorf("reading state: %w", err)
+		return fmt.Errorf("reading state: %w", err)
 	}
 	defer res.Close()
-	var out []string
 	for r := range res.Next() {
 		if r.Error != nil {
-			return nil, fmt.Errorf("reading state: %w", r.Error)
+			return fmt.Errorf("reading state: %w", r.Error)
 		}
-		out = append(out, strings.TrimPrefix(r.Key, statePrefix+"/"))
+		f(strings.TrimPrefix(r.Key, statePrefix+"/"))
 	}
-	return out, nil
+	return nil
 }
 
 // spaces returns the prefixes of all overlays of which something is kept.
 func (s store) spaces(ctx context.Context) ([]string, error) {
-	keys, err := s.keys(ctx, overlayPrefix)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
-	for _, k := range keys {
-		id, _, _ := strings.Cut(strings.TrimPrefix(k, overlayPrefix), "/")
-		found[overlayPrefix+id+"/"] = true
-	}
-	return slices.Sorted(maps.Keys(found)), nil
+	var out []string // as keys are in order, those of an overlay come together
+	err := s.eachKey(ctx, overlayPrefix, func(key string) {
+		if len(out) > 0 && strings.HasPrefix(key, out[len(out)-1]) {
+			return
+		}
+		id, _, _ := strings.Cut(strings.TrimPrefix(key, overlayPrefix), "/")
+		out = append(out, overlayPrefix+id+"/")
+	})
+	slices.Sort(out)
+	return slices.Compact(out), err
 }

@@ -30,6 +30,11 @@ type Submission struct {
 	// Key is the one under which the inputs are sealed: see SealingKey. Empty where they are
 	// not: then they are sealed here, as far as they are to be.
 	Key []byte
+	// Reuse takes results that this node holds of tasks that the job has, too, where they have the same names: see
+	// task.Job.NameOf.
+	Reuse bool
+	// shared is the key that a job without one of its own takes, where it may take results: see sharedKey.
+	shared []byte
 }
 
 // modules are the programs of the job.
@@ -72,6 +77,9 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	if e := ss.do(ctx, func() {
 		if m, err = ss.overlays.find(s.Overlay); err == nil {
 			rules = *m.Manifest()
+			if s.Reuse {
+				s.shared = sharedKey(m, s.File.Name)
+			}
 		}
 	}); e != nil {
 		return "", e
@@ -93,8 +101,14 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	if err := ss.content.blocks.Sync(ctx); err != nil {
 		return "", fmt.Errorf("storing the job: %w", err)
 	}
+	var reused []message.Reused
+	if s.Reuse {
+		if reused, err = ss.reuse(ctx, m, &rec); err != nil {
+			return "", err
+		}
+	}
 	id := rec.ID()
-	return id, ss.offer(ctx, m, id, rec)
+	return id, ss.offer(ctx, m, id, rec, reused)
 }
 
 // sign makes a submission a job of an overlay with those rules, and signs it.
@@ -134,10 +148,11 @@ func (ss *submissions) sign(s Submission, of overlay.ID, rules *overlay.Manifest
 }
 
 // offer gives the record to the submitter and waits for the answer.
-func (ss *submissions) offer(ctx context.Context, m *membership, id task.JobID, rec task.Record) error {
+func (ss *submissions) offer(ctx context.Context, m *membership, id task.JobID, rec task.Record,
+	reused []message.Reused) error {
 	w := ss.Watch(id)
 	defer w.Close()
-	if err := ss.do(ctx, func() { m.step(m.Submitter(), message.Offer{Record: rec}) }); err != nil {
+	if err := ss.offerWith(ctx, m, id, rec, reused); err != nil {
 		return err
 	}
 	for {
@@ -168,13 +183,14 @@ func (m *membership) refusal(id task.JobID) string {
 	return st.Error
 }
 
-// Cancel ends a job that this node submitted.
-func (ss *submissions) Cancel(ctx context.Context, id task.JobID) error {
+// Cancel ends a job that this node submitted: at once, or with soon when what runs of it has ended; no more
+// of it is begun then.
+func (ss *submissions) Cancel(ctx context.Context, id task.JobID, soon bool) error {
 	mine := false
 	err := ss.do(ctx, func() {
 		if m := ss.overlays.submitted(id); m != nil {
 			mine = true
-			m.step(m.Submitter(), message.CancelJob{Job: id})
+			m.step(m.Submitter(), message.CancelJob{Job: id, Soon: soon})
 		}
 	})
 	if err == nil && !mine {

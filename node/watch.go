@@ -53,9 +53,14 @@ func (ws *watchers) notify() {
 // ofOwn is what the coordinator says of a job of this node, with what nobody knows better than
 // the node itself: what it holds of it, and whether it is over.
 func ofOwn(led, own message.JobStatus) message.JobStatus {
-	led.Held, led.Reason, led.Final = own.Held, own.Reason, own.Final
+	led.Held, led.Reason, led.Final, led.Failures = own.Held, own.Reason, own.Final, own.Failures
 	if !message.FinalState(own.State) && message.FinalState(led.State) {
 		led.State = own.State
+	}
+	if led.Taken = own.Taken; len(own.Taken) > 0 { // of which the leader hears at the end
+		c := &led.Tasks
+		c.Done, c.Failed = max(c.Done, own.Tasks.Done), max(c.Failed, own.Tasks.Failed)
+		c.Waiting = c.Total - min(c.Total, c.Done+c.Failed+c.Running)
 	}
 	return ofLoans(led, own.Loans)
 }

@@ -34,6 +34,10 @@ func readFile(path string) ([]byte, error) {
 	return b[:min(len(b), maxFile+1)], nil
 }
 
+// Source returns the text of a file of rules, empty where there is none. It reads no more than such a file may
+// have.
+func Source(path string) ([]byte, error) { return readFile(path) }
+
 // Get returns the value of a rule as the file would have it. A key is a rule's
 // name, or names one of its entries, such as "hours.monday".
 func (r *Rules) Get(name string) (string, error) {

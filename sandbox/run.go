@@ -174,7 +174,8 @@ func (r *response) report(t Task, body []byte) (Report, error) {
 		switch {
 		case o.Size < 0 || o.Size > int64(len(body)):
 			return Report{}, errors.New("the sandbox process sent outputs shorter than it said")
-		case !task.MatchOutput(t.Outputs, o.Name), !stream && task.ValidSandboxPath(o.Name) != nil:
+		case !task.MatchOutput(t.Outputs, o.Name) && (o.Name != task.Stderr || rep.Outcome == task.Completed),
+			!stream && task.ValidSandboxPath(o.Name) != nil:
 			return Report{}, fmt.Errorf("the sandbox process sent an output that was not asked for: %q", o.Name)
 		case i > 0 && r.Outputs[i-1].Name >= o.Name:
 			return Report{}, errors.New("the sandbox process sent outputs out of order")

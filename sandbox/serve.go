@@ -338,7 +338,7 @@ func (s *server) judge(resp response, end ending, r *runReq, state *wasi.State) 
 	}
 	resp.Message = clip(resp.Message)
 	var outputs [][]byte
-	if resp.Outputs, outputs = collectOutputs(state, r.Outputs); len(outputs) > task.MaxOutputs {
+	if resp.Outputs, outputs = collectOutputs(state, r.Outputs, resp.Outcome); len(outputs) > task.MaxOutputs {
 		resp.Outcome, resp.Message = task.OverQuota, fmt.Sprintf("over quota: more than %d outputs", task.MaxOutputs)
 		resp.ExitCode, resp.Outputs, outputs = 0, nil, nil
 	}
@@ -371,10 +371,15 @@ func (s *server) state(r *runReq) (*wasi.State, error) {
 	return st, nil
 }
 
-// collectOutputs returns the files that match, sorted by name. A file whose
-// name not every system could hold is no output.
-func collectOutputs(s *wasi.State, patterns []string) (sizes []outputSize, data [][]byte) {
+// collectOutputs returns the files that match, sorted by name, and of a task that did not
+// complete the end of its standard error. A file whose name not every system could hold is
+// no output.
+func collectOutputs(s *wasi.State, patterns []string, came task.Outcome) (sizes []outputSize, data [][]byte) {
 	var files []File
+	stderr := s.Stderr()
+	if came != task.Completed {
+		stderr = stderr[max(0, len(stderr)-task.MaxLastWords):]
+	}
 	add := func(name string, data []byte) {
 		if task.MatchOutput(patterns, name) {
 			files = append(files, File{name, data})
@@ -387,7 +392,11 @@ func collectOutputs(s *wasi.State, patterns []string) (sizes []outputSize, data 
 		}
 	})
 	add(task.Stdout, s.Stdout())
-	add(task.Stderr, s.Stderr())
+	add(task.Stderr, stderr)
+	if came != task.Completed && !slices.Contains(patterns, task.Stderr) && len(files) < task.MaxOutputs &&
+		len(stderr) > 0 {
+		files = append(files, File{task.Stderr, stderr})
+	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	for _, f := range files {
 		sizes = append(sizes, outputSize{f.Name, int64(len(f.Data))})

@@ -53,7 +53,9 @@ func chaos(t *testing.T, seed uint64) {
 	if s.rng.IntN(4) == 0 { // an owner that thinks better of it
 		n, id := owners[0], ids[0]
 		cancelled[id] = true
-		s.after(n, time.Duration(s.rng.Int64N(int64(10*time.Second))), func() { n.step(message.CancelJob{Job: id}) })
+		s.after(n, time.Duration(s.rng.Int64N(int64(10*time.Second))), func() {
+			n.step(message.CancelJob{Job: id, Soon: seed%2 == 0})
+		})
 	}
 	over := func() bool {
 		s.checkInvariants()

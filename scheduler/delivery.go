@@ -42,6 +42,8 @@ func (t *jobTable) heldUp(j *job) string {
 	switch {
 	case !j.askedUntil.IsZero():
 		return "the job is known from another coordinator's copy; its submitter is being asked whether it is over"
+	case j.ledger.Facts.IsEnding():
+		return "its submitter wants no more of the job begun"
 	case j.divided:
 		return "its submitter is in another cell, and has not said yet which tasks are wanted of this one"
 	case t.overfull() && j.weight > 0:

@@ -234,7 +234,7 @@ func (j *job) wants(i uint64) int {
 
 // lacks is wants of a task that may run.
 func (j *job) lacks(i uint64) int {
-	if j.ledger.Verdict(i) != ledger.Open {
+	if j.ledger.Verdict(i) != ledger.Open || j.holdsEnd(i) {
 		return 0
 	}
 	if j.replicated() {

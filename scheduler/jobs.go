@@ -54,6 +54,7 @@ func (t *jobTable) reopen(id task.JobID, l *ledger.Job) {
 		j.asked = true // its submitter may know that it is over
 		t.armDeadline(j)
 		t.c.claims.enqueue(j)
+		t.isEnding(j)
 		t.c.touch(j)
 	}
 }
@@ -246,13 +247,17 @@ func (t *jobTable) compact(j *job) {
 	}
 }
 
-// cancel ends a job whose submitter says so.
+// cancel ends a job whose submitter says so, at once or when what runs of it has ended.
 func (t *jobTable) cancel(m *message.Cancel) {
 	j := t.jobs[m.Job]
 	if j == nil || j.state == jobFetching || !task.VerifyCancel(m.Job, j.ledger.Record.PublicKey, m.Signature) {
 		return
 	}
-	if j.state == jobOpen {
+	switch {
+	case j.state != jobOpen:
+	case m.Soon:
+		t.stopGiving(j, m.Signature)
+	default:
 		j.ledger.Facts.Merge(&ledger.Facts{Cancel: m.Signature})
 		t.persistFacts(j)
 		t.end(j, message.DropCancelled)

@@ -23,6 +23,8 @@ type jobTable struct {
 	kept        []task.TaskID // delivered tasks whose rows are still here, oldest first
 	// undelivered is the sum of the jobs' weights.
 	undelivered int64
+	// ending are jobs that end once nothing of them runs: see stopGiving. nil for none.
+	ending map[task.JobID]bool
 }
 
 func (t *jobTable) persistRecord(j *job) {

@@ -29,6 +29,7 @@ func (c *Coordinator) sendProgress(j *job) {
 		p.Tasks = append(p.Tasks, t)
 		j.ready, j.sent = j.ready[1:], append(j.sent, i)
 	}
+	p.Unknown = j.unknown()
 	over := j.state == jobOver && len(j.ready) == 0 && len(j.sent) == 0 && !j.told
 	if len(p.Tasks) == 0 && !j.asked && !over {
 		return

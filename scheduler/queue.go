@@ -26,7 +26,8 @@ func (cs *claims) nextInTurn() *job { return cs.queue.items[0].top() }
 
 // enqueue puts a job with waiting tasks in the queue.
 func (cs *claims) enqueue(j *job) {
-	if j.queued || j.state != jobOpen || !j.hasWaiting() || !j.askedUntil.IsZero() || j.divided {
+	if j.queued || j.state != jobOpen || !j.hasWaiting() || !j.askedUntil.IsZero() || j.divided ||
+		j.ledger.Facts.IsEnding() {
 		return
 	}
 	j.queued = true
@@ -123,7 +124,7 @@ func (j *job) moveCursor(i uint64) {
 			i = next
 			continue
 		}
-		if !j.isTouched(i) && !j.wait.queued[i] {
+		if !j.isTouched(i) && !j.wait.queued[i] && !j.holdsEnd(i) {
 			break
 		}
 		i++

@@ -45,6 +45,10 @@ func vetFacts(j *ledger.Job, f *ledger.Facts, signed bool, now time.Time) error 
 		!task.VerifyCancel(j.Record.ID(), j.Record.PublicKey, f.Cancel) {
 		return fmt.Errorf("a cancel that the job's submitter did not sign")
 	}
+	if f.IsEnding() && !bytes.Equal(f.Ending, j.Facts.Ending) &&
+		!task.VerifyCancel(j.Record.ID(), j.Record.PublicKey, f.Ending) {
+		return fmt.Errorf("a wish to end that the job's submitter did not sign")
+	}
 	if at, ok := deadlineOf(j.Spec); !ok || now.Before(at) {
 		f.Expired = false
 	}

@@ -71,6 +71,8 @@ func TestOnlyTheSubmitterEnds(t *testing.T) {
 		{"of another job", func(task.JobID) *ledger.Facts { return &ledger.Facts{Cancel: task.SignCancel("another", key)} },
 			0, false},
 		{"not signed", func(task.JobID) *ledger.Facts { return &ledger.Facts{Cancel: make([]byte, 64)} }, 0, false},
+		{"ending, by another", func(id task.JobID) *ledger.Facts { return &ledger.Facts{Ending: task.SignCancel(id, other)} },
+			0, false},
 		{"expired", func(task.JobID) *ledger.Facts { return &ledger.Facts{Expired: true} }, 0, false},
 		{"expired, in time", func(task.JobID) *ledger.Facts { return &ledger.Facts{Expired: true} }, time.Hour, true},
 		{"beyond the job", func(task.JobID) *ledger.Facts { return &ledger.Facts{Done: ledger.Set{{From: 0, To: 7}}} }, 0,

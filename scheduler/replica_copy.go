@@ -133,7 +133,7 @@ func (r *Replica) mergeRow(of task.TaskID, j *ledger.Job, p message.Pair, durabl
 	news := false
 	if err := eachResult(row, of, func(res *task.Result) error {
 		news = news || !j.Rows[i].Has(res)
-		return j.Spec.CheckOutputs(res.Task.Index, res.Outputs)
+		return j.Spec.CheckResult(res)
 	}); err != nil {
 		return err
 	}

@@ -331,7 +331,7 @@ func (r *reports) vet(j *job, e *message.Ending) error {
 			return err
 		}
 	}
-	if err := j.spec.CheckOutputs(e.Result.Task.Index, e.Result.Outputs); err != nil {
+	if err := j.spec.CheckResult(&e.Result); err != nil {
 		return err
 	}
 	if !j.row(e.Result.Task.Index).HasRoom(&e.Result, j.ledger.Rule()) {

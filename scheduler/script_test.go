@@ -203,7 +203,8 @@ func (s *script) run() {
 		key, _ := schedtest.Identity(number(s.text("by", "owner")))
 		id := s.jobs[arg(0)]
 		s.step(message.Received{From: s.peer("owner"),
-			Message: message.Message{Cancel: &message.Cancel{Job: id, Signature: task.SignCancel(id, key)}}})
+			Message: message.Message{Cancel: &message.Cancel{Job: id, Signature: task.SignCancel(id, key),
+				Soon: s.text("soon") != ""}}})
 	case "advance":
 		s.advance(arg(0))
 	case "restart":

@@ -22,6 +22,9 @@ type flowing struct {
 	// they are not brought again. In kept are those of them of which an end is here.
 	theirs ledger.Set
 	kept   []uint64
+	// made is what the submitter told of tasks of theirs, and untold are those of which nothing is known: see made.go.
+	made   map[uint64]message.MadeTask
+	untold ledger.Set
 }
 
 // flows makes what is kept of a job with stages; nil of one without.
@@ -29,7 +32,7 @@ func flows(spec *task.Job) *flowing {
 	if len(spec.Stages) == 0 {
 		return nil
 	}
-	return &flowing{flow: ledger.NewFlow(spec)}
+	return &flowing{flow: ledger.NewFlow(spec), made: map[uint64]message.MadeTask{}}
 }
 
 // ready reports whether a task may run.
@@ -37,10 +40,17 @@ func (j *job) mayRun(i uint64) bool {
 	return j.flowing == nil || j.flow.Ready(i) == ledger.Ready
 }
 
-// comesTo is what a task has come to: failed, too, if its submitter holds that it never runs.
+// comesTo is what a task has come to: also by its submitter's word, and failed, too, if that holds that it
+// never runs.
 func (j *job) comesTo(i uint64) ledger.Verdict {
 	v := j.ledger.Verdict(i)
-	if v == ledger.Open && j.theirs.Contains(i) && j.flow.Ready(i) == ledger.Never {
+	if v != ledger.Open || !j.theirs.Contains(i) {
+		return v
+	}
+	switch made, told := j.made[i]; {
+	case told && !made.Failed:
+		return ledger.Done
+	case told, j.flow.Ready(i) == ledger.Never:
 		return ledger.Failed
 	}
 	return v
@@ -51,7 +61,11 @@ func (t *jobTable) settle(j *job, i uint64) {
 	if j.flowing == nil {
 		return
 	}
-	for _, r := range j.flow.Set(i, j.comesTo(i)) {
+	v := j.comesTo(i)
+	if v != ledger.Open && j.untold.Contains(i) {
+		j.untold = j.untold.Minus(ledger.Set{{From: i, To: i + 1}})
+	}
+	for _, r := range j.flow.Set(i, v) {
 		ready := j.flow.Of(r)
 		for d := r.From; d < r.To && ready != ledger.Waits; d++ {
 			if ready == ledger.Ready {
@@ -100,6 +114,7 @@ func (t *jobTable) settleAnew(j *job) {
 	}
 	j.flow = ledger.NewFlow(j.spec)
 	t.settleAll(j, j.ledger.Facts.Held())
+	t.settleAll(j, j.theirs)
 	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 		t.settle(j, i)
 	}
@@ -114,10 +129,14 @@ func (j *job) skipped(news ledger.Set) ledger.Set {
 	}
 	for _, r := range news {
 		for i := r.From; i < r.To; i++ {
-			if j.ledger.Verdict(i) == ledger.Open && j.flow.Ready(i) == ledger.Never {
+			if j.ledger.Verdict(i) != ledger.Open {
+				continue
+			}
+			if j.made[i].Failed || j.flow.Ready(i) == ledger.Never {
 				out.Add(i)
 				j.flow.Set(i, ledger.Failed)
 			}
+			delete(j.made, i)
 		}
 	}
 	return out
@@ -129,9 +148,11 @@ func (t *jobTable) takes(j *job, ranges []message.Range) {
 	if j.flowing == nil || err != nil || len(set) > 0 && set[len(set)-1].To > j.total {
 		return
 	}
-	news := set.Minus(j.theirs)
+	news, gone := set.Minus(j.theirs), j.theirs.Minus(set).Minus(j.ledger.Facts.Held())
 	j.theirs = set
+	t.takesUp(j, news)
 	t.settleAll(j, news)
+	t.takesBack(j, gone)
 	take := func(i uint64) bool {
 		if !set.Contains(i) || j.ledger.Delivered(i) || j.ledger.Verdict(i) == ledger.Open {
 			return false
@@ -166,16 +187,14 @@ func (j *job) reads(i uint64) (r *message.Reads, ok bool) {
 			continue
 		}
 		for u := range members.All() {
-			row := j.ledger.Rows[u]
-			switch {
-			case j.comesTo(u) == ledger.Failed:
+			if j.comesTo(u) == ledger.Failed {
 				continue
-			case row == nil || len(row.Agreed()) == 0:
+			}
+			outputs, by, ok := j.outputsOf(u, i)
+			if !ok {
 				return nil, false
 			}
-			agreed := row.Agreed()
-			by := agreed[int(i%uint64(len(agreed)))].Worker // of those that made the same another for another task
-			for _, f := range j.spec.FilesOf(n, u, agreed[0].Outputs) {
+			for _, f := range j.spec.FilesOf(n, u, outputs) {
 				all = append(all, madeFile{f, by})
 			}
 		}

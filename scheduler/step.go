@@ -30,6 +30,7 @@ import (
 //  6. The policies hear what was lost, and the next look is arranged: after the placements,
 //     to which their answers do not apply.
 //  7. Tasks that wait at busy members are asked back for idle ones: those that phase 5 left.
+//     Then jobs end of which no more was to begin, and nothing runs.
 //  8. Followers and workers are told: of all of it, once, when nothing changes any more.
 //     See flush for the order.
 func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
@@ -51,6 +52,7 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	c.dispatch.recall()
 	c.dispatch.recalling.arm()
 	c.migration.arm()
+	c.table.endEnding()
 	c.replicas.FollowFirst()
 	c.seeker.seek()
 	c.flush()
@@ -122,6 +124,8 @@ func (c *Coordinator) receive(from task.PeerID, m *message.Message) {
 		c.table.submit(from, m.Submit)
 	case m.Got != nil:
 		c.table.got(from, m.Got)
+	case m.Made != nil:
+		c.table.hearMade(from, m.Made)
 	case m.Cancel != nil:
 		c.table.cancel(m.Cancel)
 	case m.Report != nil:

@@ -55,7 +55,8 @@ type groupSim struct {
 	mover    migrate.Policy // of all leaders; nil for none
 	exact    bool           // every run takes work and completes
 	spent    time.Duration  // that guests ran, all together
-	arrivals int            // guests that ran on where they were handed over to
+	began    map[task.TaskID]bool
+	arrivals int // guests that ran on where they were handed over to
 	// fault, if not nil, is asked before each step of a hand-over and at each node:
 	// it may break something, and says whether what is sent is lost.
 	fault func(step string, n *simNode, id task.TaskID) bool
@@ -108,6 +109,7 @@ func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 	s := &groupSim{
 		tb: tb, rng: rand.New(rand.NewPCG(seed, 7)), cfg: Default(), now: schedtest.Start, byID: map[task.PeerID]*simNode{},
 		latency: 20 * time.Millisecond, work: time.Second, epochs: map[uint64]task.PeerID{},
+		began: map[task.TaskID]bool{},
 	}
 	s.cfg.Worker.HandOver = seed%4 != 3
 	s.cfg.Signed, s.cfg.Submitter.Signs = seed%8 < 6, seed%8 < 6 // else all is believed as told
@@ -450,6 +452,8 @@ func (n *simNode) carry(m machine, effects []message.Effect) {
 			n.s.after(n, 0, func() { n.handOver(e) })
 		case message.Expect:
 			n.expect(e)
+		case message.Recall:
+			n.s.after(n, n.s.delay(), func() { n.recall(e) })
 		case message.Decided:
 			if e.Action == "moved" {
 				n.s.moved++
@@ -458,6 +462,17 @@ func (n *simNode) carry(m machine, effects []message.Effect) {
 			n.s.after(n, 0, func() { n.carryLease(n.lease.Refused(e.From, "", e.Epoch, n.s.now)) })
 		}
 	}
+}
+
+// recall reads results that a submitter holds.
+func (n *simNode) recall(e message.Recall) {
+	done := message.Recalled{Job: e.Job}
+	for _, i := range e.Tasks {
+		if t, err := submitter.DecodeSummary(n.disk[submitter.ResultKey(e.Job, i)]); err == nil {
+			done.Tasks = append(done.Tasks, t)
+		}
+	}
+	n.step(done)
 }
 
 func (n *simNode) send(e message.Send) {
@@ -519,6 +534,7 @@ func (n *simNode) begin(e message.Start) {
 	}
 	delete(n.taking, name)
 	n.checkReads(e)
+	n.s.began[e.Task] = true
 	run := &simRun{at: n.s.now}
 	if e.From != nil && n.fetchable(e.From.CID, e.Holders) {
 		n.blocks[e.From.CID], run.fuel = true, e.From.Fuel

@@ -110,7 +110,7 @@ func verifyResult(r *task.Result, spec *task.Job, receipts bool) error {
 			return err
 		}
 	}
-	return spec.CheckOutputs(r.Task.Index, r.Outputs)
+	return spec.CheckResult(r)
 }
 
 // covers reports whether a copy of a job, nil for none, has what a pair of another says, or

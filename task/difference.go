@@ -26,6 +26,10 @@ func (r *Result) Difference(here *Result, size func(stored int64) int64) string 
 	}
 }
 
+// lastWords reports whether an output is what a task said before it failed, which workers of before did not
+// keep where the job asked for no standard error.
+func (r *Result) lastWords(output string) bool { return output == Stderr && r.Outcome != Completed }
+
 // outputsDiffer says how the first output that differs does, and how many do.
 func (r *Result) outputsDiffer(here *Result, size func(int64) int64) (first string, n int) {
 	theirs := map[string]*Output{}
@@ -42,6 +46,7 @@ func (r *Result) outputsDiffer(here *Result, size func(int64) int64) (first stri
 		their := theirs[o.Name]
 		delete(theirs, o.Name)
 		switch {
+		case their == nil && here.lastWords(o.Name):
 		case their == nil:
 			note("%s is not among the result's outputs", o.Name)
 		case their.Size != o.Size:
@@ -51,7 +56,7 @@ func (r *Result) outputsDiffer(here *Result, size func(int64) int64) (first stri
 		}
 	}
 	for i := range r.Outputs { // in order
-		if name := r.Outputs[i].Name; theirs[name] != nil {
+		if name := r.Outputs[i].Name; theirs[name] != nil && !r.lastWords(name) {
 			note("%s is not written here", name)
 		}
 	}

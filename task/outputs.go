@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,15 +15,33 @@ const (
 	MaxTaskOutput int64 = 16 << 20  // a log that a person could still open
 )
 
+// MaxLastWords is how much is kept of the standard error of a task that did not complete, in bytes: its
+// end. It is kept whether the job asks for standard error or not, so that people see why.
+const MaxLastWords = 64 << 10
+
 // SealedSpare is by how many bytes all outputs of a task are longer at most when they are
 // sealed: 16 for each, and for each 256 KiB.
 const SealedSpare = 64 << 10
 
 // CheckOutputs refuses outputs that no run of a task can have: names that the job
 // does not ask for, more of them than MaxOutputs, and more bytes than a sandbox allows.
-// Whoever takes a result in, keeps it or writes it to disk calls it: names of files in a
-// result are its worker's word.
+// See CheckResult.
 func (j *Job) CheckOutputs(index uint64, outputs []Output) error {
+	return j.checkListed(index, outputs, j.OutputsOf(index))
+}
+
+// CheckResult is CheckOutputs of those of a result, which has standard error as well where it is of a task
+// that did not complete. Whoever takes a result in, keeps it or writes it to disk calls it: names of
+// files in a result are its worker's word.
+func (j *Job) CheckResult(r *Result) error {
+	wanted := j.OutputsOf(r.Task.Index)
+	if r.Outcome != Completed {
+		wanted = append(slices.Clip(wanted), Stderr)
+	}
+	return j.checkListed(r.Task.Index, r.Outputs, wanted)
+}
+
+func (j *Job) checkListed(index uint64, outputs []Output, wanted []string) error {
 	if len(outputs) > MaxOutputs {
 		return fmt.Errorf("%d outputs, the most is %d", len(outputs), MaxOutputs)
 	}
@@ -30,7 +49,7 @@ func (j *Job) CheckOutputs(index uint64, outputs []Output) error {
 	if len(j.Sealed) > 0 {
 		left = map[bool]int64{false: MaxTaskFiles + SealedSpare, true: MaxTaskOutput + SealedSpare}
 	}
-	wanted, inline := j.OutputsOf(index), j.InlineOf(index)
+	inline := j.InlineOf(index)
 	for i := range outputs {
 		o := &outputs[i]
 		stream := o.Name == Stdout || o.Name == Stderr

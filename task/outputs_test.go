@@ -39,6 +39,55 @@ func TestCheckOutputs(t *testing.T) {
 	}
 }
 
+// A task that failed has its standard error, whether its job asks for it or not; one that did not has what
+// is asked for alone. Nothing else comes with a failure.
+func TestCheckResult(t *testing.T) {
+	j := &Job{Outputs: []string{"stdout"}}
+	words, other := []Output{{Name: "stderr", Size: 5}}, []Output{{Name: "core"}}
+	for name, c := range map[string]struct {
+		r  Result
+		ok bool
+	}{
+		"failed":         {Result{Outcome: ExitFailure, ExitCode: 1, Outputs: words}, true},
+		"trapped":        {Result{Outcome: Trapped, Outputs: words}, true},
+		"completed":      {Result{Outcome: Completed, Outputs: words}, false},
+		"another output": {Result{Outcome: Trapped, Outputs: other}, false},
+	} {
+		if err := j.CheckResult(&c.r); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := j.Outputs; len(got) != 1 {
+		t.Errorf("the job asks for %v now", got)
+	}
+}
+
+// Workers of before kept no standard error that was not asked for: that they did not is no fault of theirs.
+// What both kept has to be the same.
+func TestLastWordsAreNoDifference(t *testing.T) {
+	said := func(text string, o Outcome) *Result {
+		r := &Result{Outcome: o, Outputs: []Output{{Name: "stdout", CID: RawCID(nil)}}}
+		if text != "" {
+			r.Outputs = append([]Output{{Name: "stderr", CID: RawCID([]byte(text)), Size: int64(len(text))}}, r.Outputs...)
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		a, b   string
+		of     Outcome
+		differ bool
+	}{
+		"one of before": {"", "x", Trapped, false},
+		"audited there": {"x", "", Trapped, false},
+		"others":        {"x", "y", Trapped, true},
+		"completed":     {"", "x", Completed, true},
+	} {
+		if got := said(c.a, c.of).Difference(said(c.b, c.of), nil); (got != "") != c.differ {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 func TestHiddenOutput(t *testing.T) {
 	for _, c := range []struct {
 		patterns, name string

@@ -29,17 +29,17 @@ const AgainColumn = "task"
 // needs all of it to run a task: the record says in which page a row is. Templates name a cell
 // {{.axis.column}}, and {{.axis}} that of the column without a name.
 type Table struct {
-	CID     CID      `cbor:"1,keyasint"`              // UnixFS
-	Size    int64    `cbor:"2,keyasint"`              // bytes, as it is stored: see Job.Sealed
-	Rows    uint64   `cbor:"3,keyasint"`              // at least 1
-	Columns []Column `cbor:"4,keyasint" most:"64"`    // at least 1, each name once
-	Pages   []uint64 `cbor:"5,keyasint" most:"16384"` // first rows of the pages but the first, ascending
+	CID     CID      `cbor:"1,keyasint" json:"cid"`                // UnixFS
+	Size    int64    `cbor:"2,keyasint" json:"size"`               // bytes, as it is stored: see Job.Sealed
+	Rows    uint64   `cbor:"3,keyasint" json:"rows"`               // at least 1
+	Columns []Column `cbor:"4,keyasint" most:"64" json:"columns"`  // at least 1, each name once
+	Pages   []uint64 `cbor:"5,keyasint" most:"16384" json:"pages"` // first rows of the pages but the first, ascending
 }
 
 // A Column is one of a table.
 type Column struct {
-	Name    string `cbor:"1,keyasint"` // an identifier; "" for the axis's own value
-	Longest int    `cbor:"2,keyasint"` // bytes of its longest cell; a reader refuses a longer one
+	Name    string `cbor:"1,keyasint" json:"name"`    // an identifier; "" for the axis's own value
+	Longest int    `cbor:"2,keyasint" json:"longest"` // bytes of its longest cell; a reader refuses a longer one
 }
 
 // Rows gives row i of a table, i < t.Rows: a text for each column.

@@ -13,7 +13,6 @@ import (
 
 	"godwit/blocks"
 	"godwit/blocks/disk"
-	"godwit/task"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	ds "github.com/ipfs/go-datastore"
@@ -111,7 +110,7 @@ func TestDiskFull(t *testing.T) {
 		"compact": func(s *disk.Store, _ *blocks.Store) error { return s.Compact(ctx, "/s/", disk.BulkPrefix) },
 		"delete": func(s *disk.Store, b *blocks.Store) error {
 			kept, err := b.PutRecord(ctx, record) // is here already
-			_, collected := b.Collect(ctx, []task.CID{kept}, -time.Hour)
+			_, collected := b.Collect(ctx, blocks.RootsOf(kept), -time.Hour)
 			return errors.Join(err, collected, s.Sync(ctx, state))
 		},
 	} {
@@ -238,7 +237,7 @@ func TestSmallDisk(t *testing.T) {
 			t.Fatalf("round %d: %d files were stored, then %v", round, n, err)
 		}
 		if round == 0 {
-			got, err := b.Collect(ctx, []task.CID{}, -time.Hour)
+			got, err := b.Collect(ctx, blocks.RootsOf(), -time.Hour)
 			if err != nil {
 				t.Fatalf("collecting on a full disk: %v", err)
 			}

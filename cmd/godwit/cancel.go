@@ -8,13 +8,20 @@ import (
 
 func newCancel() *cobra.Command {
 	var c clientFlags
+	var soon bool
 	cmd := &cobra.Command{
 		Use:   "cancel ID",
 		Short: "End a job that this node submitted",
-		Args:  cobra.ExactArgs(1),
+		Long: `End a job that this node submitted: what runs is stopped. With --soon what runs goes on to its
+end, and no more is begun.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withClient(&c, func(client *api.Client) error {
-				id, err := client.Cancel(cmd.Context(), args[0])
+				end := client.Cancel
+				if soon {
+					end = client.CancelSoon
+				}
+				id, err := end(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
@@ -23,6 +30,7 @@ func newCancel() *cobra.Command {
 		},
 	}
 	c.add(cmd)
+	cmd.Flags().BoolVar(&soon, "soon", false, "let what runs end, and begin no more")
 	return cmd
 }
 

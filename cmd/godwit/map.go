@@ -15,6 +15,7 @@ import (
 	"godwit/internal/failure"
 	"godwit/lab/mapping"
 	"godwit/lab/progress"
+	"godwit/lab/submission"
 	"godwit/lab/table"
 	"godwit/task"
 )
@@ -26,6 +27,7 @@ type mapFlags struct {
 	follow                mapping.Follower
 	overlay, halt, log    string
 	resume, again, detach bool
+	eta                   bool
 }
 
 func newMap() *cobra.Command {
@@ -69,12 +71,15 @@ func newMap() *cobra.Command {
 	f.IntVar(&m.of.Retries, "retries", -1, "how often a task that fails runs again (default 3)")
 	f.BoolVarP(&m.follow.KeepOrder, "keep-order", "k", false, "print in the order of the inputs, not as tasks end")
 	f.BoolVar(&m.follow.Tag, "tag", false, "put the input and a tab before each line")
-	f.StringVar(&m.halt, "halt", "never", "when failures cancel the rest: now,fail=1 or now,fail=10%")
+	f.StringVar(&m.halt, "halt", "never", "when failures end it early: now,fail=1 cancels the rest, "+
+		"soon,fail=10% lets what runs end and begins no more")
 	f.StringVar(&m.log, "joblog", "", "`FILE` that gets a line for each task that was printed")
 	f.BoolVar(&m.resume, "resume", false, "go on with the newest job of the same name, program and inputs: "+
 		"what the joblog has is not printed again")
 	f.BoolVar(&m.again, "retry-failed", false, "like --resume, and run what failed again")
 	f.StringVar(&m.overlay, "overlay", "", "`OVERLAY` to hand the job to (default commons, or the node's first)")
+	f.BoolVar(&m.eta, "eta", false, "tell on standard error how far the map is and when it ends; on a terminal it is told "+
+		"without this")
 	f.BoolVar(&m.detach, "detach", false, "print the job's ID once it is accepted, and return")
 	return cmd
 }
@@ -117,6 +122,9 @@ func (m *mapFlags) run(cmd *cobra.Command) (err error) {
 		defer f.Rows.Close()
 	}
 	f.Out, f.Err = cmd.OutOrStdout(), table.Printable(cmd.ErrOrStderr())
+	if p := progress.New(cmd.ErrOrStderr(), false); m.eta || p.Terminal {
+		f.Progress, p.End = p, submission.Ends(cmd.Context(), client, id)
+	}
 	if progress.IsTerminal(f.Out) {
 		f.Out = table.Printable(f.Out)
 	}

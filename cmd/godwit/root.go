@@ -37,7 +37,7 @@ func newRoot() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(),
+	add("volunteer", newUp(), newOpen(), newPassword(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(),
 		newHistory(), newForecast(), newBootstrap())
 	add("owner", newRun(), newPlan(), newMap(), newJobs(), newJob(), newResults(), newLogs(), newRetry(),
 		newCancel(), newForget(), newWhy(), newProof(),

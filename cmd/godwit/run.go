@@ -20,12 +20,8 @@ import (
 )
 
 func newRun() *cobra.Command {
-	var (
-		c             clientFlags
-		out, overlay  string
-		tell          string
-		detach, quiet bool
-	)
+	var c clientFlags
+	var f runFlags
 	c.raw = true // a task's standard output is printed as it is
 	cmd := &cobra.Command{
 		Use:   "run JOB.yaml|MODULE.wasm|SCRIPT [-- ARGS]",
@@ -36,7 +32,7 @@ func newRun() *cobra.Command {
   godwit run primes.py -- 1000000
   godwit run render.yaml --overlay lab`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if detach && tell != "" {
+			if f.detach && f.tell != "" {
 				return failure.Usage("leave one of them out", "with --detach nobody waits for the job's end, which --notify is of")
 			}
 			sub, done, err := readJob(args[0], args[1:])
@@ -44,51 +40,72 @@ func newRun() *cobra.Command {
 				return err
 			}
 			defer func() { sub.Close(); done() }()
-			sub.Overlay = overlay
-			client, err := c.dial()
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			ctx := cmd.Context()
-			p := progress.New(cmd.ErrOrStderr(), quiet)
-			sub.Import = p.Import
-			id, err := submission.Submit(ctx, client, sub)
-			p.Begin()
-			if err != nil {
-				return err
-			}
-			if detach {
-				return printID(cmd.OutOrStdout(), id, c.json)
-			}
-			p.Note("job %s accepted", id)
-			p.End = submission.Ends(ctx, client, id)
-			end, err := submission.Follow(ctx, client, id, p)
-			if err != nil {
-				return stillThere(err, id)
-			}
-			defer notify(ctx, cmd.ErrOrStderr(), tell, end)
-			if c.json {
-				return errors.Join(collectQuietly(ctx, client, id, out), printFinal(ctx, cmd.OutOrStdout(), client, id),
-					submission.Verdict(end))
-			}
-			return errors.Join(deliver(ctx, cmd.OutOrStdout(), client, id, sub, out, p), submission.Verdict(end))
+			sub.Overlay, sub.Reuse = f.overlay, !f.fresh
+			return withClient(&c, func(client *api.Client) error { return f.run(cmd, client, sub, c.json) })
 		},
 	}
 	c.add(cmd)
-	runFlags(cmd.Flags(), &out, &overlay, &tell, &detach, &quiet)
+	f.add(cmd.Flags())
 	return cmd
 }
 
-func runFlags(f *pflag.FlagSet, out, overlay, tell *string, detach, quiet *bool) {
-	f.StringVar(out, "out", "", "`DIR` for the results (default NAME.out, or NAME-2.out and so on if that is not "+
+// runFlags say how a job is handed in and what becomes of its results.
+type runFlags struct {
+	out, overlay, tell   string
+	detach, quiet, fresh bool
+}
+
+func (f *runFlags) add(fl *pflag.FlagSet) {
+	fl.StringVar(&f.out, "out", "", "`DIR` for the results (default NAME.out, or NAME-2.out and so on if that is not "+
 		"empty; a single task's standard output is printed)")
-	f.StringVar(overlay, "overlay", "",
+	fl.StringVar(&f.overlay, "overlay", "",
 		"`OVERLAY` to hand the job to: name, ID or end of it (default commons, or the node's first)")
-	f.StringVar(tell, "notify", "", "`COMMAND` for the shell when the job has ended and its results are here; its "+
+	fl.StringVar(&f.tell, "notify", "", "`COMMAND` for the shell when the job has ended and its results are here; its "+
 		"environment has GODWIT_NAME, _JOB, _STATE, _DONE and _FAILED")
-	f.BoolVar(detach, "detach", false, "print the job's ID once it is accepted, and return")
-	f.BoolVar(quiet, "quiet", false, "show no progress")
+	fl.BoolVar(&f.detach, "detach", false, "print the job's ID once it is accepted, and return")
+	fl.BoolVar(&f.quiet, "quiet", false, "show no progress")
+	fl.BoolVar(&f.fresh, "fresh", false, "run every task, also those whose results the node holds of other jobs: "+
+		"of the same module, point, arguments, environment and inputs")
+}
+
+// run hands a job in, and waits for its results unless it is told not to.
+func (f *runFlags) run(cmd *cobra.Command, client *api.Client, sub *submission.Job, asJSON bool) error {
+	ctx := cmd.Context()
+	p := progress.New(cmd.ErrOrStderr(), f.quiet)
+	sub.Import = p.Import
+	id, err := submission.Submit(ctx, client, sub)
+	p.Begin()
+	if err != nil {
+		return err
+	}
+	if f.detach {
+		return printID(cmd.OutOrStdout(), id, asJSON)
+	}
+	p.Note("job %s accepted", id)
+	noteTaken(ctx, p, client, id)
+	p.End = submission.Ends(ctx, client, id)
+	end, err := submission.Follow(ctx, client, id, p)
+	if err != nil {
+		return stillThere(err, id)
+	}
+	defer notify(ctx, cmd.ErrOrStderr(), f.tell, end)
+	if asJSON {
+		return errors.Join(collectQuietly(ctx, client, id, f.out), printFinal(ctx, cmd.OutOrStdout(), client, id),
+			submission.Verdict(end))
+	}
+	return errors.Join(deliver(ctx, cmd.OutOrStdout(), client, id, sub, f.out, p), submission.Verdict(end))
+}
+
+// noteTaken says which results need not be made.
+func noteTaken(ctx context.Context, p *progress.Progress, client *api.Client, id task.JobID) {
+	st, err := client.Job(ctx, string(id))
+	if err != nil {
+		return // it is shown with the job
+	}
+	for _, t := range st.Taken {
+		p.Note("%d of %d results are taken from job %s; --fresh runs all tasks", t.Tasks, st.Tasks.Total,
+			table.ShortJob(t.Job))
+	}
 }
 
 // deliver writes what a finished job produced: the standard output of a job of one task to

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/api/door"
 	"godwit/internal/failure"
 	"godwit/internal/logging"
 	"godwit/lab/screen"
@@ -32,6 +33,7 @@ const (
 // doors are where a node answers on this machine.
 type doors struct {
 	api     string // loopback address; "" for the socket alone
+	lan     string // address of the dashboard for other machines; "" for none
 	metrics string // loopback address of who only looks; "" for none
 	readyFD int    // file descriptor for who waits until the node is ready; 0 for none
 }
@@ -79,10 +81,10 @@ func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, at doors) (d
 		return at, startFailure(err, cfg)
 	}
 	log := logging.In(cfg.Log, logging.API)
-	srv, err := api.NewServer(n, cfg.DataDir, at.api, log)
+	srv, err := newServer(n, cfg.DataDir, at, log)
 	if err != nil {
 		cancel()
-		return at, errors.Join(addressFailure(err, "--api"), n.Run(ctx))
+		return at, errors.Join(err, n.Run(ctx))
 	}
 	runs := []func(context.Context) error{n.Run, srv.Run}
 	if at.metrics != "" {
@@ -110,6 +112,29 @@ func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, at doors) (d
 		err = errors.Join(err, <-ended)
 	}
 	return at, err
+}
+
+// newServer listens for the API of a node.
+func newServer(n *node.Node, dir string, at doors, log *slog.Logger) (*api.Server, error) {
+	srv, err := api.NewServer(n, dir, at.api, log)
+	if err != nil {
+		return nil, addressFailure(err, "--api")
+	}
+	if at.lan == "" {
+		return srv, nil
+	}
+	fingerprint, err := srv.ServeLAN(at.lan)
+	switch {
+	case err == nil:
+		log.Info("the dashboard is served to the network: compare the certificate's fingerprint in the browser",
+			"url", "https://"+srv.LANAddr(), "sha256", fingerprint)
+		return srv, nil
+	case errors.Is(err, door.ErrNoPassword):
+		err = &failure.Error{Code: failure.ExitFailed, Err: err, Hint: "set one: `godwit password < FILE`"}
+	default:
+		err = addressFailure(err, "--lan")
+	}
+	return nil, errors.Join(err, srv.Close())
 }
 
 // addressFailure is why nothing can listen at the address of a flag.

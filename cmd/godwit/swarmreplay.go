@@ -55,6 +55,8 @@ the same hosts, arrivals and overlay, with the times that the nodes took to star
 	f.StringVar(&p.Migration, "migration", plan.NoMigration, "migration policy, likewise")
 	f.DurationVar(&p.Every, "checkpoint-every", 0,
 		"running time between a task's checkpoints, in the trace's time; 0s: none on its way")
+	f.BoolVar(&o.Foretell, "foretell", false,
+		"ask when each job would end before it is handed in, as godwit plan does, and print it beside what came")
 	f.StringVar(&p.Ends, "ends", plan.EndAsTraced,
 		"how nodes of hosts that go off end: \"traced\", told to if the trace says leaving "+
 			"before and else killed; \"crash\", killed; \"goodbye\", told to")

@@ -69,6 +69,9 @@ func (u *upFlags) add(cmd *cobra.Command) {
 		"`OVERLAY` to serve: a name, an ID, NAME@ADDRESS, or @FILE with a ticket (repeatable; default those served "+
 			"before, else "+node.DefaultOverlay+")")
 	f.StringVar(&u.doors.api, "api", defaultAPI, "loopback `ADDRESS` of the API; \"\" for the socket only")
+	f.StringVar(&u.doors.lan, "lan", "",
+		"`ADDRESS` of the dashboard for other machines of your network, such as 0.0.0.0:7734: over TLS, and for the "+
+			"password of godwit password")
 	f.IntVar(&u.cfg.Cores, "cores", 0, "run at most `N` tasks at once, whatever the rules say (default every core)")
 	f.StringVar(&u.memory, "memory", "", "lend at most this `SIZE` of memory, like 2GiB, whatever the rules say")
 	f.StringVar(&u.doors.metrics, "metrics", "",

@@ -79,7 +79,9 @@ var rules = map[string]rule{
 		"scheduler/timer"}},
 
 	"scheduler/submitter": {core: true, own: []string{"credibility", "task", "scheduler/ledger", "scheduler/message",
-		"scheduler/durable", "scheduler/timer"}},
+		"scheduler/durable", "scheduler/memo", "scheduler/timer"}},
+
+	"scheduler/memo": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
 	"scheduler/schedtest": {own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
@@ -149,7 +151,8 @@ var rules = map[string]rule{
 
 	"node": {own: []string{"ending", "member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
-		"scheduler/chunk", "p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
+		"scheduler/chunk", "scheduler/ledger", "scheduler/memo",
+		"p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
 		"owner/sensor", "node/exec",
 		"internal/logging", "internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},
@@ -162,8 +165,15 @@ var rules = map[string]rule{
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause", "task/table"}, outside: []string{"golang.org/x/sys"}},
 
-	"api": {own: []string{"ending",
-		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
+	"api/door": {outside: []string{"golang.org/x/crypto/scrypt"}},
+
+	"api/stream": {},
+
+	"api/view": {own: []string{"node", "owner", "predictor", "scheduler/message", "task", "trace"}},
+
+	"api": {outside: []string{"github.com/piglig/go-qr"}, own: []string{"api/door", "api/stream", "api/view", "api/web",
+		"ending",
+		"task", "task/table", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox", "api/metrics"}},
 
 	"api/metrics": {own: []string{"node", "task"}, outside: []string{"github.com/prometheus/client_golang"}},
@@ -267,8 +277,8 @@ var rules = map[string]rule{
 	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox",
 		"scheduler/message", "task", "task/table"}},
 
-	"lab/mapping": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/submission", "sandbox",
-		"scheduler/ledger", "scheduler/message", "task", "task/table"}},
+	"lab/mapping": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/progress", "lab/submission",
+		"sandbox", "scheduler/ledger", "scheduler/message", "task", "task/table"}},
 
 	"lab/submission": {own: []string{"ending", "node",
 		"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",

@@ -54,13 +54,16 @@ type jobView struct {
 	Tasks struct {
 		Total, Waiting, Running, Done, Failed int
 	} `json:"tasks"`
-	Held      int        `json:"held"`
-	Final     bool       `json:"final"`
-	Reruns    int        `json:"reruns"`
-	WastedCPU float64    `json:"wasted_cpu_s"`
-	UsefulCPU float64    `json:"useful_cpu_s"`
-	Checks    *checkView `json:"checks"` // nil of a job whose results are not checked
-	List      []taskView `json:"tasks_list"`
+	Held      int     `json:"held"`
+	Final     bool    `json:"final"`
+	Reruns    int     `json:"reruns"`
+	WastedCPU float64 `json:"wasted_cpu_s"`
+	UsefulCPU float64 `json:"useful_cpu_s"`
+	Taken     []struct {
+		Tasks int `json:"tasks"`
+	} `json:"taken"` // results of other jobs
+	Checks *checkView `json:"checks"` // nil of a job whose results are not checked
+	List   []taskView `json:"tasks_list"`
 }
 
 // A checkView says how far the results of a job are checked.

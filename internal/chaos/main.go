@@ -44,6 +44,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioReplicas:  replicas,
 	scenarioWide:      wide,
 	scenarioLAN:       lan,
+	scenarioWorkflow:  workflow,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }

@@ -59,6 +59,11 @@ func (o *options) suit(f *flag.FlagSet) {
 		if !asked["nodes"] {
 			o.nodes = auditNodes
 		}
+	case scenarioWorkflow:
+		o.wasm = true
+		if !asked["nodes"] {
+			o.nodes = workflowNodes
+		}
 	case scenarioLiars:
 		o.wasm = true
 		if !asked["nodes"] {
@@ -107,6 +112,8 @@ func (o *options) fewest() int {
 		return wideNodes
 	case scenarioLAN:
 		return lanNodes
+	case scenarioWorkflow:
+		return workflowNodes
 	case scenarioAudits:
 		return auditNodes
 	case scenarioLiars:

@@ -60,6 +60,7 @@ var targets = map[string]struct{ dir, name string }{
 	"job":        {"node", "FuzzQueries"},
 	"why":        {"node", "FuzzQueries"},
 	"submitted":  {"node", "FuzzQueries"},
+	"grid":       {"node", "FuzzQueries"},
 	"key":        {"node", "FuzzQueries"},
 	"scheduling": {"node", "FuzzQueries"},
 	"history":    {"node", "FuzzHistory"},

@@ -12,6 +12,7 @@ import (
 	"godwit/api"
 	"godwit/blocks/seal"
 	"godwit/internal/failure"
+	"godwit/lab/progress"
 	"godwit/lab/submission"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
@@ -30,12 +31,18 @@ type Follower struct {
 	Tag       bool
 	Halt      Halt
 	Log       *Log // nil: none
+	// Progress tells how far the job is, and when it ends; nil: nobody is told.
+	Progress *progress.Progress
 	// Dir has the other outputs, below a directory for each input; "" for none.
 	Dir string
 
 	printed ledger.Set // by the number of the input, counted from 0
 	seen    ledger.Set // tasks of the job that need not be asked for
 	failed  uint64
+	halted  bool      // no more is begun, since enough failed
+	settled bool      // nothing more comes
+	told    time.Time // when how far it is was last asked for
+	awaits  int       // looks for the next in order
 	total   uint64
 	spec    *task.Job
 	sealer  *seal.Sealer
@@ -53,19 +60,22 @@ func (f *Follower) Run(ctx context.Context) (failed uint64, err error) {
 	if f.Log != nil {
 		f.printed.Union(f.Log.printed)
 	}
+	defer f.Progress.Hide()
 	pause := firstPause
 	for {
 		page, err := f.Client.NewResults(ctx, string(f.Job), api.Have{Ranges: f.have(), Record: f.spec == nil})
 		if err == nil {
 			pause = firstPause
+			f.Progress.Hide()
 			err = f.take(ctx, &page)
+			f.tell(ctx, page.Final)
 		}
 		var said *api.Error
 		switch {
 		case errors.Is(err, errHalted):
 			return f.failed, f.halt(ctx)
 		case err == nil && page.Final:
-			return f.failed, nil
+			return f.failed, f.early()
 		case err == nil:
 			continue
 		case ctx.Err() != nil:
@@ -82,6 +92,20 @@ func (f *Follower) Run(ctx context.Context) (failed uint64, err error) {
 		case <-ctx.Done():
 			return f.failed, ctx.Err()
 		}
+	}
+}
+
+// tellEvery is how often it is asked how far the job is.
+const tellEvery = time.Second
+
+// tell shows how far the job is. That the node does not say is no failure.
+func (f *Follower) tell(ctx context.Context, over bool) {
+	if f.Progress == nil || over || time.Since(f.told) < tellEvery {
+		return
+	}
+	f.told = time.Now()
+	if st, err := f.Client.Job(ctx, string(f.Job)); err == nil && !st.Settled() {
+		f.Progress.Show(st)
 	}
 }
 
@@ -116,7 +140,7 @@ func (f *Follower) take(ctx context.Context, page *api.Results) error {
 		if f.seen.Contains(t.Index) {
 			continue
 		}
-		if f.KeepOrder && t.Index != f.seen.NextMissing(0) {
+		if f.KeepOrder && !f.settled && t.Index != f.seen.NextMissing(0) {
 			return f.await(ctx)
 		}
 		if err := submission.Check(f.Job, f.spec, t); err != nil {
@@ -126,21 +150,48 @@ func (f *Follower) take(ctx context.Context, page *api.Results) error {
 			return err
 		}
 		f.seen.Add(t.Index)
-		if f.Halt.reached(f.failed, f.total) {
+		switch {
+		case f.halted || !f.Halt.reached(f.failed, f.total):
+		case !f.Halt.soon:
 			return errHalted
+		default:
+			if _, err := f.Client.CancelSoon(ctx, string(f.Job)); err != nil {
+				return err
+			}
+			f.halted = true
+			fmt.Fprintf(f.Err, "godwit: %d tasks failed: no more are begun, and what runs ends\n", f.failed)
 		}
 	}
 	return nil
 }
 
-// await waits a moment: results are here, and not the one that is next.
+// early says that not all was begun; nil where all was.
+func (f *Follower) early() error {
+	if left := f.total - min(f.total, f.seen.Count()); f.halted && left > 0 {
+		return failure.Usage("", "%d tasks failed: the other %d were not begun", f.failed, left)
+	}
+	return nil
+}
+
+// await waits a moment: results are here, and not the one that is next. It never comes of a job that was
+// ended early, so from time to time the node is asked whether any more will.
 func (f *Follower) await(ctx context.Context) error {
+	if f.awaits++; f.awaits%askSettled == 0 {
+		st, err := f.Client.Job(ctx, string(f.Job))
+		if err != nil {
+			return err
+		}
+		f.settled = st.Settled()
+	}
 	select {
 	case <-time.After(orderPause):
 	case <-ctx.Done():
 	}
 	return ctx.Err()
 }
+
+// askSettled is after how many looks the node is asked once whether anything more comes.
+const askSettled = 10
 
 // orderPause is between two looks whether the next in order has ended.
 const orderPause = 100 * time.Millisecond
@@ -163,24 +214,13 @@ func (f *Follower) show(ctx context.Context, t *message.TaskSummary) error {
 		}
 	}
 	if t.Failed {
-		fmt.Fprintf(f.Err, "godwit: %s (input %d) failed: %s\n", in.shown, in.seq+1, reason(t))
+		fmt.Fprintf(f.Err, "godwit: %s (input %d) failed: %s\n", in.shown, in.seq+1, t.WhyFailed())
 	}
 	f.printed.Add(in.seq)
 	if err := f.Log.write(in, t); err != nil {
 		return fmt.Errorf("%w: writing the log: %w", errOurs, err)
 	}
 	return nil
-}
-
-// reason is why a task failed.
-func reason(t *message.TaskSummary) string {
-	if len(t.Results) == 0 {
-		return t.Reason
-	}
-	if r := &t.Results[0]; r.Message != "" {
-		return r.Message
-	}
-	return t.Results[0].Outcome.String()
 }
 
 // outputs prints and writes what a task made.

@@ -109,14 +109,15 @@ func TestProduct(t *testing.T) {
 
 func TestHalt(t *testing.T) {
 	for text, at := range map[string]uint64{"now,fail=3": 3, "now,fail=10%": 10, "now,fail=0.5%": 1, "never": 101,
-		"": 101} {
+		"soon,fail=3": 3,
+		"":            101} {
 		h, err := ParseHalt(text)
 		if err != nil || h.reached(at-1, 100) && at > 1 || !h.reached(at, 100) && at <= 100 {
 			t.Errorf("%s: %v, %v; want %d of 100", text, h, err, at)
 		}
 	}
 	for _, text := range []string{"now", "now,fail=0", "now,fail=0%", "now,fail=101%", "now,done=1", "later,fail=1",
-		"soon,fail=1", "now,fail=NaN%"} {
+		"soon", "soon,fail=0", "now,fail=NaN%"} {
 		if h, err := ParseHalt(text); err == nil {
 			t.Errorf("%s is %v", text, h)
 		}

@@ -112,6 +112,14 @@ func (p *Progress) Done() {
 	}
 }
 
+// Hide takes the bar away, so that something else can be written; the next Show draws it again.
+func (p *Progress) Hide() {
+	if p != nil && p.drawn {
+		fmt.Fprint(p.Out, eraseLine)
+		p.drawn = false
+	}
+}
+
 // left tells how long it will take yet.
 func (p *Progress) left(st message.JobStatus, now time.Time) string {
 	if p.End != nil && !st.Settled() && now.Sub(p.asked) >= AskEvery {

@@ -60,6 +60,9 @@ func (c *collection) take(ctx context.Context, spec *task.Job, sealer *seal.Seal
 		}
 	}
 	for _, o := range t.Results[0].Outputs {
+		if t.Failed && o.Name == task.Stderr && !task.MatchOutput(spec.OutputsOf(t.Index), o.Name) {
+			continue // what it said before it failed, for `godwit logs`
+		}
 		if c.how.Only != "" && !task.MatchOutput([]string{c.how.Only}, o.Name) {
 			continue
 		}

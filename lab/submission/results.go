@@ -105,15 +105,19 @@ func EachTask(ctx context.Context, client *api.Client, ref string,
 
 // Check refuses results that are not signed, or not the job's.
 func Check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
+	made := task.TaskID{Job: id, Index: t.Index}
+	if t.From != nil { // the node, whose jobs both are, says that they are one
+		made = *t.From
+	}
 	for i := range t.Results {
 		r := &t.Results[i]
-		if r.Task != (task.TaskID{Job: id, Index: t.Index}) || t.Index >= spec.Tasks() {
+		if r.Task != made || t.Index >= spec.Tasks() {
 			return fmt.Errorf("the result of %s is of task %v", r.Worker, r.Task)
 		}
 		if err := r.Verify(); err != nil {
 			return fmt.Errorf("the result of %s does not verify: %w", r.Worker, err)
 		}
-		if err := spec.CheckOutputs(t.Index, r.Outputs); err != nil {
+		if err := spec.CheckResult(r); err != nil {
 			return fmt.Errorf("the result of %s: %w", r.Worker, err)
 		}
 	}

@@ -35,6 +35,8 @@ type Job struct {
 	Import Import
 	// Overlay to hand it to; "" leaves it to the node
 	Overlay string
+	// Reuse takes results that the node holds of other jobs, for tasks that are the same.
+	Reuse bool
 }
 
 // New makes a job of the text of a job file and the code of its module; it has no inputs.
@@ -163,13 +165,17 @@ func reason(err error) string {
 
 // Submit stores the module and the inputs at the node and hands in the job.
 func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error) {
-	req := api.SubmitRequest{FileName: s.Name, File: s.Text, Args: s.args, Overlay: s.Overlay}
+	req := api.SubmitRequest{FileName: s.Name, File: s.Text, Args: s.args, Overlay: s.Overlay, Reuse: s.Reuse}
 	if err := s.putModules(ctx, client, &req); err != nil {
 		return "", err
 	}
 	var err error
 	if len(s.inputs)+len(s.tables) > 0 { // else the node makes one
-		if req.Key, err = client.NewKey(ctx, s.Overlay); err != nil {
+		like := ""
+		if s.Reuse {
+			like = s.File.Name
+		}
+		if req.Key, err = client.KeyLike(ctx, s.Overlay, like); err != nil {
 			return "", err
 		}
 	}
@@ -186,9 +192,11 @@ func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error)
 // to be.
 func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.Progress) (message.JobStatus, error) {
 	var last message.JobStatus
+	var seen failures
 	for {
 		err := client.Watch(ctx, string(id), func(st message.JobStatus) bool {
 			last = st
+			seen.tell(p, st.Failures)
 			p.Show(st)
 			return true
 		})

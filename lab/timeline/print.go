@@ -38,6 +38,9 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
 		st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
+	for _, t := range st.Taken {
+		fmt.Fprintf(out, "taken      %d results from job %s: these tasks did not run for this one\n", t.Tasks, t.Job)
+	}
 	if c := st.Checks; c != nil {
 		fmt.Fprintf(out, "checked    %d results run again here (verify: %s): "+
 			"%d right, %d wrong and replaced, %d open, %d to go%s\n",
@@ -108,6 +111,10 @@ func PrintStory(out io.Writer, st message.JobStatus) {
 		fmt.Fprintf(out, " (%s)", params)
 	}
 	fmt.Fprintf(out, ", %s\n", stateOf(t))
+	if t.From != nil {
+		fmt.Fprintf(out, "%10s from task %d of job %s: module, arguments, environment and inputs are the same\n", "taken",
+			t.From.Index, t.From.Job)
+	}
 	if w := t.Refuted; w != nil {
 		fmt.Fprintf(out, "%10s what %s signed: %s; %s, and this node made the task anew\n", "refuted",
 			table.ShortPeer(w.Signed), w.Why, by(w))

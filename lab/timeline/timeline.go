@@ -156,14 +156,17 @@ func worthTelling(tasks []message.TaskStatus) (shown []message.TaskStatus, left 
 	}
 	rest := map[string]int{}
 	for _, t := range tasks {
-		plain := t.State == "done" && len(t.Attempts) == 1 && t.Standing != message.StandingDoubted &&
+		plain := t.State == "done" && (len(t.Attempts) == 1 || t.From != nil) && t.Standing != message.StandingDoubted &&
 			t.Standing != message.StandingReplaced
 		if !plain && len(shown) < mostRows {
 			shown = append(shown, t)
 			continue
 		}
 		state := t.State
-		if plain {
+		switch {
+		case t.From != nil:
+			state = "taken from other jobs"
+		case plain:
 			state = "done in one piece"
 		}
 		rest[state]++

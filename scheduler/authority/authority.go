@@ -55,7 +55,7 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 			return nil, refuse("it leads in an earlier epoch than it names")
 		}
 	case m.Submit != nil, m.Got != nil, m.Report != nil, m.Known != nil, m.Copied != nil,
-		m.Retired != nil, m.Kept != nil, m.Wrong != nil:
+		m.Retired != nil, m.Kept != nil, m.Wrong != nil, m.Made != nil:
 		if !k.Member(from) {
 			return nil, refuse("it is no member, as far as is known")
 		}
@@ -67,6 +67,10 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 		}
 	case m.Got != nil:
 		if owner, known := k.Submitter(m.Got.Job); known && owner != from {
+			return nil, refuse("the job is another's")
+		}
+	case m.Made != nil:
+		if owner, known := k.Submitter(m.Made.Job); known && owner != from {
 			return nil, refuse("the job is another's")
 		}
 	case m.Wrong != nil:

@@ -119,6 +119,7 @@ func TestWhoMaySay(t *testing.T) {
 			[]byte{leader, owner, worker, member, former, elsewhere}},
 		"its owner says that a result of this member is wrong": {message.Message{Wrong: &message.Wrong{
 			Result: task.Result{Task: id, Worker: peer(worker)}}}, []byte{owner}},
+		"and what it holds of its job": {message.Message{Made: &message.Made{Job: id.Job}}, []byte{owner}},
 		"but of no other's": {message.Message{Wrong: &message.Wrong{
 			Result: task.Result{Task: id, Worker: peer(member)}}}, nil},
 		"followers say how far they are, and are few": {message.Message{Copied: &message.Copied{}},

@@ -108,13 +108,16 @@ func factsOf(t *rapid.T, label string, signs bool) *Facts {
 	if rapid.Bool().Draw(t, label+"cancelled") {
 		f.Cancel = bytes.Repeat([]byte{rapid.ByteRange(1, 2).Draw(t, "cancel")}, ed25519.SignatureSize)
 	}
+	if rapid.Bool().Draw(t, label+"ending") {
+		f.Ending = bytes.Repeat([]byte{rapid.ByteRange(1, 2).Draw(t, "wish")}, ed25519.SignatureSize)
+	}
 	f.Expired = rapid.Bool().Draw(t, label+"expired")
 	f.UsefulCPU = time.Duration(rapid.IntRange(0, 2).Draw(t, label+"cost"))
 	return f
 }
 
 // TestFactsCover: facts cover others if and only if merging these leaves which tasks are held,
-// in which delivery, and whether the job is cancelled as they are. Signed ones cover unsigned ones.
+// in which delivery, and whether the job is cancelled or ending as they are. Signed ones cover unsigned ones.
 func TestFactsCover(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		signs := rapid.Bool().Draw(t, "signs")
@@ -122,7 +125,7 @@ func TestFactsCover(t *testing.T) {
 		both := *a
 		both.Done, both.Failed = slices.Clone(a.Done), slices.Clone(a.Failed)
 		both.Merge(b)
-		want := both.Delivery == a.Delivery && both.Cancelled() == a.Cancelled() && slices.Equal(both.Held(), a.Held())
+		want := both.Delivery == a.Delivery && both.wish() == a.wish() && slices.Equal(both.Held(), a.Held())
 		if got := a.Covers(b); got != want {
 			t.Fatalf("%+v covers %+v: %v, want %v", a, b, got, want)
 		}
@@ -131,7 +134,7 @@ func TestFactsCover(t *testing.T) {
 		}
 		signed := factsOf(t, "signed ", true)
 		if unsigned := factsOf(t, "unsigned ", false); signed.Delivery >= unsigned.Delivery &&
-			signed.Covers(unsigned) != (signed.Cancelled() || !unsigned.Cancelled()) {
+			signed.Covers(unsigned) != (signed.wish() == 1 || unsigned.wish() == 0 || signed.wish() == unsigned.wish()) {
 			t.Fatalf("%+v, signed, and %+v", signed, unsigned)
 		}
 	})

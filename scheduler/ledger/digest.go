@@ -30,7 +30,7 @@ func (l *Ledger) Digest() [32]byte {
 func (j *Job) Digest() [32]byte {
 	h := sha256.New()
 	f := &j.Facts
-	writeNumbers(h, flag(f.Cancelled()), f.Delivery, flag(len(f.Signed) > 0))
+	writeNumbers(h, f.wish(), f.Delivery, flag(len(f.Signed) > 0))
 	for _, set := range []Set{f.Done, f.Failed.Minus(f.Done)} {
 		writeNumbers(h, uint64(len(set)))
 		for _, r := range set {
@@ -44,6 +44,17 @@ func (j *Job) Digest() [32]byte {
 		}
 	}
 	return [32]byte(h.Sum(nil))
+}
+
+// wish is what the submitter wants of the job: 0 all of it, 1 no more, 2 no more begun.
+func (f *Facts) wish() uint64 {
+	switch {
+	case f.Cancelled():
+		return 1
+	case f.IsEnding():
+		return 2
+	}
+	return 0
 }
 
 // bare says whether there is nothing in the row but its log.

@@ -109,7 +109,7 @@ func DecodeFacts(b []byte) (*Facts, error) {
 	if err := task.Decode(b, f); err != nil {
 		return nil, fmt.Errorf("ledger: facts: %w", err)
 	}
-	for _, n := range []int{len(f.Cancel), len(f.Signed)} {
+	for _, n := range []int{len(f.Cancel), len(f.Signed), len(f.Ending)} {
 		if n != 0 && n != ed25519.SignatureSize {
 			return nil, fmt.Errorf("ledger: facts: a signature of %d bytes", n)
 		}

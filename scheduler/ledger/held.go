@@ -103,8 +103,8 @@ func (f *Facts) compareHeld(o *Facts) int {
 // Covers reports whether the facts say all that others say of how the job stands: what they
 // cost, and that a deadline passed, do not matter.
 func (f *Facts) Covers(o *Facts) bool {
-	return (f.Cancelled() || !o.Cancelled()) && (f.compareHeld(o) > 0 || f.Delivery == o.Delivery &&
-		len(o.Held().Minus(f.Held())) == 0)
+	wishes := f.Cancelled() || !o.Cancelled() && (f.IsEnding() || !o.IsEnding())
+	return wishes && (f.compareHeld(o) > 0 || f.Delivery == o.Delivery && len(o.Held().Minus(f.Held())) == 0)
 }
 
 // Covers reports whether the row has all results and failures that another has, all that is

@@ -52,6 +52,9 @@ type Facts struct {
 	// this delivery: see HeldOf. Without it they are what this copy alone was told by the
 	// submitter itself. It is read only.
 	Signed []byte `cbor:"10,keyasint,omitempty"`
+	// Ending is the signature that Cancel has, of a job that is to end once what runs of it has:
+	// no more of it is begun. Of two the smaller is kept. It is read only.
+	Ending []byte `cbor:"11,keyasint,omitempty"`
 }
 
 // MaxDelivery bounds Facts.Delivery. A submitter that loses its disk each minute
@@ -60,6 +63,9 @@ const MaxDelivery = 1 << 32
 
 // Cancelled says whether the submitter ended the job.
 func (f *Facts) Cancelled() bool { return len(f.Cancel) > 0 }
+
+// IsEnding says whether the submitter wants no more of the job begun.
+func (f *Facts) IsEnding() bool { return len(f.Ending) > 0 }
 
 // Add opens a record and puts its job in the ledger. A job already there is
 // returned as it is. It fails for a record that does not open, and for one of a sealed job

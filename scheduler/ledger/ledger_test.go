@@ -57,6 +57,10 @@ func history(t *rapid.T, label string) *Ledger {
 		case 0:
 			sig := bytes.Repeat([]byte{1}, ed25519.SignatureSize)
 			sig[0] = rapid.ByteRange(0, 2).Draw(t, "signature")
+			if rapid.Bool().Draw(t, "ending") {
+				j.Facts.Merge(&Facts{Ending: sig})
+				break
+			}
 			j.Facts.Merge(&Facts{Cancel: sig})
 		case 1:
 			j.Facts.Expired = true

@@ -100,6 +100,9 @@ func (f *Facts) Merge(o *Facts) {
 	if o.Cancelled() && (!f.Cancelled() || bytes.Compare(o.Cancel, f.Cancel) < 0) {
 		f.Cancel = o.Cancel
 	}
+	if o.IsEnding() && (!f.IsEnding() || bytes.Compare(o.Ending, f.Ending) < 0) {
+		f.Ending = o.Ending
+	}
 	f.Expired = f.Expired || o.Expired
 	f.mergeHeld(o)
 	f.UsefulCPU = max(f.UsefulCPU, o.UsefulCPU)

@@ -112,6 +112,7 @@ func TestVoid(t *testing.T) {
 func FuzzDecodeFacts(f *testing.F) {
 	f.Add(must((&Facts{Done: Set{{1, 4}, {6, 7}}, Failed: Set{{9, 10}}, Cancel: make([]byte, 64), Reruns: 3,
 		Delivery: 2}).Encode()))
+	f.Add(must((&Facts{Ending: make([]byte, 64)}).Encode()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		facts, err := DecodeFacts(b)
 		if err != nil {

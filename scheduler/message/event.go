@@ -42,11 +42,19 @@ type LeaderChanged struct {
 
 // Offer hands a signed job to the Submitter: its blocks are stored here. The
 // Submitter keeps it until every result is held.
-type Offer struct{ Record task.Record }
+type Offer struct {
+	Record task.Record
+	// Waits has the job wait for a Reuse that is the last, before anybody hears of it. A Submitter that begins anew
+	// meanwhile goes on with what it was given.
+	Waits bool
+}
 
 // CancelJob is the owner's wish to end a job, given to the Submitter of the
 // node that submitted it.
-type CancelJob struct{ Job task.JobID }
+type CancelJob struct {
+	Job  task.JobID
+	Soon bool // what runs is to end first, and nothing more to begin
+}
 
 // ForgetJob is the owner's wish to drop a job that is over, and its results,
 // given to the Submitter of the node that submitted it. A job that is not over

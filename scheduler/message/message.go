@@ -33,6 +33,7 @@ type Message struct {
 	Kept    *Kept    `cbor:"14,keyasint,omitempty"` // follower to replica
 
 	Wrong *Wrong `cbor:"15,keyasint,omitempty"` // submitter to worker
+	Made  *Made  `cbor:"16,keyasint,omitempty"` // submitter to leader
 }
 
 // Kind names the message that is set, for a log; "nothing" for none.
@@ -45,7 +46,7 @@ func (m *Message) Kind() string {
 		{m.Got != nil, "got"}, {m.Cancel != nil, "cancel"}, {m.Place != nil, "place"}, {m.Report != nil, "report"},
 		{m.Ack != nil, "ack"}, {m.Known != nil, "known"}, {m.Wanted != nil, "wanted"}, {m.Copy != nil, "copy"},
 		{m.Copied != nil, "copied"}, {m.Retired != nil, "retired"}, {m.Kept != nil, "kept"},
-		{m.Wrong != nil, "wrong"},
+		{m.Wrong != nil, "wrong"}, {m.Made != nil, "made"},
 	} {
 		if k.set {
 			return k.name
@@ -110,9 +111,12 @@ type Progress struct {
 	Job     task.JobID    `cbor:"1,keyasint"`
 	Tasks   []TaskSummary `cbor:"2,keyasint" most:"256"`
 	Summary JobSummary    `cbor:"3,keyasint"`
+	// Unknown are tasks of a job with stages that the submitter says it holds, and of which the leader knows no
+	// end: it is to send what it holds, as Made, for those that read them.
+	Unknown []Range `cbor:"4,keyasint,omitempty" most:"1024"`
 	// Runs are tasks that the leader's members run, of a job whose submitter went into another cell when this
 	// one divided and has not said since what it wants here.
-	Runs []Range `cbor:"4,keyasint,omitempty" most:"4096"`
+	Runs []Range `cbor:"5,keyasint,omitempty" most:"4096"`
 }
 
 // MaxRuns bounds the ranges of Progress.Runs: cells have some hundreds of members.
@@ -129,6 +133,9 @@ type TaskSummary struct {
 	// Refuted is what a worker signed that the submitter's node found wrong: Results is what that
 	// node made in its place. The node keeps it; nil where nobody says so to another.
 	Refuted *Refuted `cbor:"6,keyasint,omitempty"`
+	// From is the task that the results are of, where they were taken from another job of the submitter's: both have
+	// one name. Nil where they are the task's own. The node keeps it; nobody says so to another.
+	From *task.TaskID `cbor:"7,keyasint,omitempty"`
 	// Signed says, where it is received, that the driver has seen that all of Results verify.
 	Signed bool `cbor:"-"`
 }
@@ -213,6 +220,9 @@ type Got struct {
 type Cancel struct {
 	Job       task.JobID `cbor:"1,keyasint"`
 	Signature []byte     `cbor:"2,keyasint"`
+	// Soon is set where what runs is to end first, and nothing more to begin. A leader of before ends
+	// the job at once.
+	Soon bool `cbor:"3,keyasint,omitempty"`
 }
 
 // Wrong tells a worker of a result of its own that the submitter found wrong. It asks for nothing:

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"time"
 
 	"godwit/scheduler/ledger"
@@ -44,6 +45,8 @@ type JobStatus struct {
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
 	Held uint64 `json:"held"`
+	// Taken are results that were not made for the job: they are of other jobs, in which tasks had the same names.
+	Taken []Taken `json:"taken,omitempty"`
 	// Checks says how far the results are checked; nil of a job that wants none to be.
 	Checks     *Checks `json:"checks,omitempty"`
 	Final      bool    `json:"final"`
@@ -53,6 +56,9 @@ type JobStatus struct {
 	UsefulCPU  float64 `json:"useful_cpu_s"` // seconds
 	// Loans are the tasks that other cells have, by their cells; none where the overlay has one.
 	Loans []LoanStatus `json:"loans,omitempty"`
+	// Failures are tasks that failed, those of which the submitter heard last, the newest last: at most
+	// MaxFailures since its node started. It is told of one job that is asked for.
+	Failures []FailedTask `json:"failures,omitempty"`
 	// TasksList has the tasks asked for, of which something is known.
 	TasksList []TaskStatus `json:"tasks_list,omitempty"`
 }
@@ -84,6 +90,24 @@ func (l *LoanStatus) Set() (ledger.Set, error) {
 	return ledger.MakeSet(ranges)
 }
 
+// MaxFailures is how many failures a status tells: as many as a person reads of those that come at once.
+const MaxFailures = 16
+
+// A FailedTask is a task that failed, and why: the last line that it printed on standard error among it.
+type FailedTask struct {
+	Index  uint64 `json:"index"`
+	Name   string `json:"name"` // within the job, as task.Job.TaskName
+	Reason string `json:"reason"`
+}
+
+// WhyFailed says why a task failed that ran, in one line.
+func (t *TaskSummary) WhyFailed() string {
+	if len(t.Results) == 0 {
+		return t.Reason
+	}
+	return cmp.Or(t.Results[0].Message, t.Results[0].Outcome.String())
+}
+
 // TaskCounts counts a job's tasks. Total is the sum of the others.
 type TaskCounts struct {
 	Total   uint64 `json:"total"`
@@ -109,6 +133,8 @@ type TaskStatus struct {
 	Parts *Parts `json:"parts,omitempty"`
 	// Refuted is the result that Result takes the place of, since it was wrong; nil for none.
 	Refuted *RefutedStatus `json:"refuted,omitempty"`
+	// From is the task of another job that the result was taken from; nil where it was made for this one.
+	From *task.TaskID `json:"from,omitempty"`
 }
 
 // An AttemptStatus is one placement of a task.
@@ -208,7 +234,7 @@ func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
 		state = JobFailed
 	}
 	ts := NewTaskStatus(spec, t.Index, state, t.Attempts, t.Results)
-	ts.Reason = t.Reason
+	ts.Reason, ts.From = t.Reason, t.From
 	if w := t.Refuted; w != nil {
 		ts.Refuted = &RefutedStatus{By: w.By, Signed: w.Result.Worker, Why: w.Why, Part: w.Part}
 	}

@@ -83,7 +83,7 @@ func (m *Message) check() error {
 		m.Submit != nil, m.Accepted != nil, m.Progress != nil, m.Got != nil,
 		m.Cancel != nil, m.Place != nil, m.Report != nil, m.Ack != nil,
 		m.Known != nil, m.Wanted != nil, m.Copy != nil, m.Copied != nil,
-		m.Retired != nil, m.Kept != nil, m.Wrong != nil,
+		m.Retired != nil, m.Kept != nil, m.Wrong != nil, m.Made != nil,
 	} {
 		if is {
 			set++
@@ -95,6 +95,8 @@ func (m *Message) check() error {
 	switch {
 	case m.Progress != nil && len(m.Progress.Tasks) > MaxProgress:
 		return fmt.Errorf("progress of %d tasks, the most is %d", len(m.Progress.Tasks), MaxProgress)
+	case m.Progress != nil && len(m.Progress.Unknown) > MaxLacking:
+		return fmt.Errorf("%d ranges of results unknown, the most is %d", len(m.Progress.Unknown), MaxLacking)
 	case m.Got != nil && len(m.Got.Lacking) > MaxLacking:
 		return fmt.Errorf("%d ranges of results lacking, the most is %d", len(m.Got.Lacking), MaxLacking)
 	case m.Got != nil && len(m.Got.Refused) > MaxRefused, m.Submit != nil && len(m.Submit.Refused) > MaxRefused:
@@ -121,6 +123,8 @@ func (m *Message) check() error {
 		return m.Retired.check()
 	case m.Kept != nil:
 		return m.Kept.check()
+	case m.Made != nil:
+		return m.Made.check()
 	}
 	return nil
 }

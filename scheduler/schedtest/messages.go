@@ -60,6 +60,9 @@ func (s *sample) ofSubmitters() []message.Message {
 		{Got: &message.Got{Job: job, Final: true, Lacking: []message.Range{{From: 0, To: 3}},
 			Refused: []task.PeerID{s.id}, Again: []message.Again{{Index: 1, Only: []task.PeerID{s.id}}}}},
 		{Cancel: &message.Cancel{Job: job, Signature: s.sign(job)}},
+		{Progress: &message.Progress{Job: job, Unknown: []message.Range{{From: 1, To: 3}}}},
+		{Made: &message.Made{Job: job, Tasks: []message.MadeTask{{Index: 1, Outputs: s.result.Outputs},
+			{Index: 2, Failed: true}}}},
 	}
 }
 

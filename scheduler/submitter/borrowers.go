@@ -144,7 +144,8 @@ func (j *submitted) took(t *message.TaskSummary, now time.Time) {
 // sayCancel tells all that have tasks of a job that its owner ended it.
 func (ln *lender) sayCancel(j *submitted) {
 	s := ln.s
-	cancel := &message.Cancel{Job: j.id, Signature: task.SignCancel(j.id, s.key)}
+	cancel := &message.Cancel{Job: j.id, Signature: task.SignCancel(j.id, s.key),
+		Soon: !j.state.Cancelled}
 	s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: cancel}})
 	if j.lending != nil {
 		for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {

@@ -12,6 +12,11 @@ const (
 	// leader is told: with the pauses between, holders that were only restarted
 	// are back by then.
 	lackAfter = 4
+	// wordsTries is how often what a task said before it failed is fetched.
+	wordsTries = 2
+	// maxWords is of how many tasks of a job that failed it is kept beyond what is in their results:
+	// 256 MiB, if each of them said as much as it may.
+	maxWords = 4096
 	// gotEvery is how many fetched results one Got tells of, while others are
 	// still on their way.
 	gotEvery = 32
@@ -34,7 +39,7 @@ func (s *Submitter) fetch(key string, f *resultFetch) {
 	f.holders = holdersOf(&f.summary, f.by)
 	s.emit(message.Fetch{
 		Key: key, CIDs: message.OutputsOf(&f.summary), Holders: f.holders,
-		Sizes: message.SizesOf(&f.summary.Results[0]), Most: task.MaxOutputBytes,
+		Sizes: message.SizesOfEnd(&f.summary), Most: task.MaxOutputBytes,
 	})
 }
 
@@ -83,6 +88,10 @@ func (s *Submitter) missed(key string, f *resultFetch, why string) {
 	j, i := f.job, f.summary.Index
 	f.waiting = true
 	f.tries++
+	if f.summary.Failed && f.tries >= wordsTries { // that it failed counts without them
+		s.arrived(key, f)
+		return
+	}
 	s.timers.Set(s.now.Add(f.pause), key)
 	f.pause = min(2*f.pause, s.timing.RetryMax)
 	if f.tries < lackAfter || j.lacking.Contains(i) || len(j.lacking) >= message.MaxLacking {
@@ -102,6 +111,7 @@ func (s *Submitter) missed(key string, f *resultFetch, why string) {
 func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 	if s.save(ResultKey(j.id, t.Index), task.TaskID{Job: j.id, Index: t.Index}, t) {
 		j.keep(t.Index, t.Failed)
+		j.noteFailure(t)
 		j.settled(t.Index)
 		j.took(t, s.now)
 		j.disputed = dispute{}
@@ -109,4 +119,16 @@ func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 		s.audits.check(j, t)
 		j.staged.skip(s, j)
 	}
+}
+
+// noteFailure notes that a task failed that ran, for those who look.
+func (j *submitted) noteFailure(t *message.TaskSummary) {
+	if !t.Failed || len(t.Results) == 0 {
+		return
+	}
+	if len(j.failures) == message.MaxFailures {
+		j.failures = j.failures[1:]
+	}
+	j.failures = append(slices.Clip(j.failures), message.FailedTask{Index: t.Index, Name: j.spec.TaskName(t.Index),
+		Reason: task.ClipMessage(t.WhyFailed())})
 }

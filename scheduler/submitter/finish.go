@@ -39,10 +39,11 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	return true
 }
 
-// ended says whether this node itself has ended the job: its owner cancelled it, or its
-// deadline has passed by the clock here.
+// ended says whether this node itself has ended the job: its owner cancelled it, or wanted no more
+// of it begun and nothing runs any more, or its deadline has passed by the clock here.
 func (j *submitted) ended(now time.Time) bool {
-	return j.state.Cancelled || j.spec.Deadline > 0 && !now.Before(j.spec.Submitted.Add(j.spec.Deadline))
+	return j.state.Cancelled || j.state.Ending && j.state.Summary.State == message.JobCancelled ||
+		j.spec.Deadline > 0 && !now.Before(j.spec.Submitted.Add(j.spec.Deadline))
 }
 
 // givenUp says whether the leader has ended the job early and all that is left of it are

@@ -45,6 +45,10 @@ type submittedState struct {
 	Settled bool `cbor:"10,keyasint,omitempty"`
 	// Lent is the latest delivery of which another cell was told.
 	Lent uint64 `cbor:"11,keyasint,omitempty"`
+	// Reused says, of a final job, which results of others it took.
+	Reused []message.Taken `cbor:"13,keyasint,omitempty"`
+	// Ending is the owner's wish that no more of the job begins, and that it ends when what runs has.
+	Ending bool `cbor:"12,keyasint,omitempty"`
 }
 
 // ResultKey returns the durable key of the result of one task. What is kept
@@ -67,7 +71,7 @@ func DecodeSummary(value []byte) (message.TaskSummary, error) {
 // persist makes the state of a job durable.
 func (s *Submitter) persist(j *submitted) {
 	if j.state.Final {
-		j.state.Have, j.state.Failed = j.have, j.failed
+		j.state.Have, j.state.Failed, j.state.Reused = j.have, j.failed, j.reusing.from
 	}
 	s.save(submitterJob+string(j.id), task.TaskID{Job: j.id}, &j.state)
 }

@@ -24,7 +24,7 @@ import (
 func (ln *lender) lendMore(j *submitted) {
 	s := ln.s
 	if j.lending == nil || j.staged != nil || !j.lending.known || j.lending.waits == 0 || !j.state.Accepted ||
-		j.ended(s.now) || j.state.Final {
+		j.ended(s.now) || j.state.Final || j.state.Ending {
 		return
 	}
 	total := float64(s.cells.own)

@@ -9,7 +9,8 @@ import (
 
 // offer keeps a job and offers it to the leader. A record that does not open
 // is left alone: the driver signed it, and was told when it could not.
-func (s *Submitter) offer(rec task.Record) {
+func (s *Submitter) offer(ev message.Offer) {
+	rec := ev.Record
 	id := rec.ID()
 	if s.jobs[id] != nil || s.forgotten[id] != nil {
 		return
@@ -20,16 +21,22 @@ func (s *Submitter) offer(rec task.Record) {
 		return
 	}
 	j := s.add(id, spec, submittedState{Record: rec})
+	j.reusing.waits = ev.Waits
 	s.persist(j)
 	s.emit(message.JobChanged{Job: id})
 }
 
-func (s *Submitter) cancel(id task.JobID) {
+// cancel ends a job, at once or when what runs of it has ended.
+func (s *Submitter) cancel(id task.JobID, soon bool) {
 	j := s.jobs[id]
-	if j == nil || j.state.Cancelled || j.state.Final {
+	if j == nil || j.state.Cancelled || j.state.Final || soon && j.state.Ending {
 		return
 	}
-	j.state.Cancelled = true
+	if soon {
+		j.state.Ending = true
+	} else {
+		j.state.Cancelled = true
+	}
 	s.persist(j)
 	s.emit(message.JobChanged{Job: id})
 	s.soon(j)

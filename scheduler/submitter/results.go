@@ -62,6 +62,7 @@ func (s *Submitter) progress(from task.PeerID, p *message.Progress) {
 	if s.finish(j, over) {
 		return
 	}
+	takings{s}.recall(j, p.Unknown)
 	if len(p.Tasks) > 0 {
 		s.got(j)
 	}
@@ -91,6 +92,7 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 	key := ResultKey(j.id, t.Index)
 	old := s.fetches[key]
 	if old != nil && old.instead == nil && sameEnd(&old.summary, t) {
+		old.by = from // who brought it first may be gone with what it held
 		return
 	}
 	v := verifier{leader: from, signed: from != s.self, receipts: s.cfg.Receipts}
@@ -102,7 +104,7 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 	switch {
 	case old != nil:
 		s.replace(from, key, old, t)
-	case len(message.OutputsOf(t)) == 0:
+	case len(message.OutputsOf(t)) == 0, t.Failed && j.failed >= maxWords:
 		s.hold(j, t)
 	case j.fetching < maxFetching:
 		f := &resultFetch{job: j, summary: *t, by: from, pause: s.timing.RetryMin}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -136,5 +137,40 @@ func TestSubmitterRefusedForNow(t *testing.T) {
 	b.step(message.LeaderChanged{})
 	if st, _ := b.s.Job(id); st.Reason != "no coordinator is known" {
 		t.Errorf("without a leader: %q", st.Reason)
+	}
+}
+
+// Outputs that the leader who brought a result has not any more are sought at who brings it again.
+func TestOutputsOfAnotherLeader(t *testing.T) {
+	b := newSubBench(t)
+	id := b.offer(1, 1)
+	key, _ := schedtest.Identity(3)
+	r := task.Result{Task: task.TaskID{Job: id}, Outcome: task.Completed,
+		Outputs: []task.Output{{Name: task.Stdout, CID: task.RawCID([]byte("large")), Size: 1 << 20}}}
+	if err := r.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	bring := message.Message{Progress: &message.Progress{Job: id, Tasks: []message.TaskSummary{{
+		Results: []task.Result{r}}}}}
+	b.s.cfg.Receipts = false
+	for n := range 2 {
+		_, leader := schedtest.Identity(4 + n)
+		b.step(message.LeaderChanged{Leader: leader, Epoch: uint64(2 + n)})
+		b.step(message.Received{From: leader, Message: bring})
+	}
+	_, last := schedtest.Identity(5)
+	found := false
+	delete(b.fetches, ResultKey(id, 0))
+	b.step(message.Fetched{Key: ResultKey(id, 0), Err: "nobody has it"})
+	for range 3 {
+		b.now = b.now.Add(b.timing.RetryMax)
+		b.step(message.Wake{})
+		for _, e := range b.last {
+			f, ok := e.(message.Fetch)
+			found = found || ok && slices.Contains(f.Holders, last)
+		}
+	}
+	if !found {
+		t.Error("who leads now is not asked")
 	}
 }

@@ -65,6 +65,9 @@ func (s *Submitter) restoreJob(key string, value []byte) error {
 	}
 	j := s.add(id, spec, st)
 	j.have, j.failed = have, min(st.Failed, have.Count())
+	if len(have) > 0 { // else the results tell, which are read
+		j.reusing.from = st.Reused
+	}
 	return err
 }
 
@@ -73,6 +76,9 @@ func (j *submitted) restoreResult(key string, value []byte) error {
 	var t struct {
 		Index  uint64 `cbor:"1,keyasint"`
 		Failed bool   `cbor:"2,keyasint,omitempty"`
+		From   *struct {
+			Job task.JobID `cbor:"1,keyasint"`
+		} `cbor:"7,keyasint,omitempty"`
 	}
 	if err := task.Decode(value, &t); err != nil {
 		return err
@@ -81,6 +87,9 @@ func (j *submitted) restoreResult(key string, value []byte) error {
 		return errors.New("it is another task's")
 	}
 	j.keep(t.Index, t.Failed)
+	if t.From != nil {
+		j.reusing.took(t.From.Job)
+	}
 	return nil
 }
 

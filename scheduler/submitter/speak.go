@@ -11,8 +11,8 @@ import (
 // speak offers the job, which also asks for what is missing, and repeats the
 // owner's wish to cancel it, and what cannot be had.
 func (s *Submitter) speak(j *submitted) {
-	if s.leader == "" {
-		return // LeaderChanged wakes every job
+	if s.leader == "" || j.reusing.waits {
+		return // LeaderChanged wakes every job, and a Reuse this one
 	}
 	j.staged.skip(s, j)
 	s.pace.offers++
@@ -22,7 +22,7 @@ func (s *Submitter) speak(j *submitted) {
 		Refused: s.audits.refused(j), Again: s.audits.abroad.again(j),
 		Taken: j.taken()}}})
 	j.againTold = true
-	if j.state.Cancelled {
+	if j.state.Cancelled || j.state.Ending {
 		s.sayCancel(j)
 	}
 	if len(j.lacking) > 0 {

@@ -47,7 +47,7 @@ func (s *Submitter) Jobs() []message.JobStatus {
 func (s *Submitter) status(j *submitted) message.JobStatus {
 	st := message.NewJobStatus(j.id, j.spec, j.record.Submitter(), j.summary())
 	st.Error, st.Held, st.Final = j.state.Error, j.have.Count(), j.state.Final
-	st.Reason, st.Checks = s.whyNot(j), s.audits.checkCounts(j)
+	st.Reason, st.Checks, st.Taken = s.whyNot(j), s.audits.checkCounts(j), j.reusing.told()
 	st.Loans = Loans(s, j.id)
 	return st
 }
@@ -72,6 +72,8 @@ func (s *Submitter) whyNot(j *submitted) string {
 			j.state.Summary.State, j.total-j.have.Count(), max(0, j.next.Sub(s.now)).Round(time.Second))
 	case j.checks != nil && len(j.checks.away) > 0 && j.have.Count() == j.total:
 		return fmt.Sprintf("other members run %d tasks again, to compare with what is held", j.checks.away.Count())
+	case j.state.Ending && !j.state.Cancelled:
+		return "no more of its tasks begin, as its owner wants; what runs ends"
 	case len(j.lacking) > 0:
 		return fmt.Sprintf("the output of %d tasks is nowhere to be had; trying again", j.lacking.Count())
 	}
@@ -85,7 +87,9 @@ func (s *Submitter) Job(id task.JobID) (message.JobStatus, bool) {
 	if j == nil {
 		return message.JobStatus{}, false
 	}
-	return s.status(j), true
+	st := s.status(j)
+	st.Failures = j.failures
+	return st, true
 }
 
 // Held returns the tasks of a job whose results are held: in the driver's

@@ -14,9 +14,13 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	s.now, s.effects = now, nil
 	switch ev := ev.(type) {
 	case message.Offer:
-		s.offer(ev.Record)
+		s.offer(ev)
+	case message.Reuse:
+		takings{s}.reuse(&ev)
+	case message.Recalled:
+		takings{s}.recalled(&ev)
 	case message.CancelJob:
-		s.cancel(ev.Job)
+		s.cancel(ev.Job, ev.Soon)
 	case message.ForgetJob:
 		s.forget(ev.Job)
 	case message.LeaderChanged:

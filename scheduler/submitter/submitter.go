@@ -47,6 +47,8 @@ type submitted struct {
 	state  submittedState
 	have   ledger.Set // results held durably, or in a Persist of this Step
 	failed uint64     // of have
+	// failures are those of which was heard last, at most message.MaxFailures.
+	failures []message.FailedTask
 	// fetching counts the tasks in Submitter.fetches; lacking are those of them
 	// whose blocks were not to be had, time and again.
 	fetching int
@@ -68,6 +70,8 @@ type submitted struct {
 	againTold bool
 	lending   *lending // nil while there are no other cells
 	staged    *staged  // nil of a job without stages
+	reusing   reusing
+	recalling bool // a Recall is under way
 	withheld  withholding
 }
 

@@ -21,8 +21,8 @@ func (v verifier) check(j *submitted, t *message.TaskSummary) error {
 	if !t.Failed && len(t.Results) < j.spec.Replicas {
 		return fmt.Errorf("%d results, the job wants %d that agree", len(t.Results), j.spec.Replicas)
 	}
-	if t.Refuted != nil {
-		return errors.New("it is said to be wrong, which its submitter alone can say")
+	if t.Refuted != nil || t.From != nil {
+		return errors.New("it is said to be wrong, or another job's, which its submitter alone can say")
 	}
 	workers := map[task.PeerID]bool{}
 	for i := range t.Results {
@@ -39,7 +39,7 @@ func (v verifier) check(j *submitted, t *message.TaskSummary) error {
 			return errors.New("the results do not agree")
 		}
 		workers[r.Worker] = true
-		if err := j.spec.CheckOutputs(t.Index, r.Outputs); err != nil {
+		if err := j.spec.CheckResult(r); err != nil {
 			return err
 		}
 		if err := v.result(r, t.Signed); err != nil {

@@ -11,13 +11,14 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Union
 from urllib.parse import quote
 
+from . import _wire as wire
 from ._errors import GodwitError, NoNode, TaskFailed
 from ._progress import Bar
 
 if TYPE_CHECKING:
     from ._transport import Transport
 
-Status = Dict[str, Any]  # Job in api/openapi.yaml
+Status = wire.Job
 Progress = Union[bool, Callable[[Status], None]]
 
 PATIENCE = 120.0  # seconds for which a node that went away is waited for: it may be started again
@@ -75,15 +76,18 @@ class Job:
 
     def status(self) -> Status:
         """Returns how far the job is, without its tasks."""
-        return dict(self._transport.json("GET", self._path + "?limit=0"))
+        status: Status = self._transport.json("GET", self._path + "?limit=0")
+        return status
 
-    def why(self, index: Optional[int] = None) -> Dict[str, Any]:
+    def why(self, index: Optional[int] = None) -> wire.Why:
         """Returns why tasks wait, or are where they are: all of them, or one."""
-        return dict(self._transport.json("GET", self._path + "/why" + ("" if index is None else f"?index={index}")))
+        path = self._path + "/why" + ("" if index is None else f"?index={index}")
+        why: wire.Why = self._transport.json("GET", path)
+        return why
 
-    def cancel(self) -> None:
-        """Ends the job."""
-        self._transport.json("POST", self._path + "/cancel")
+    def cancel(self, soon: bool = False) -> None:
+        """Ends the job; with soon what runs goes on to its end, and no more is begun."""
+        self._transport.json("POST", self._path + "/cancel" + ("?soon=true" if soon else ""))
 
     def forget(self) -> None:
         """Drops a job that is over, and its results."""
@@ -112,7 +116,7 @@ class Job:
     def wait(self, progress: Progress = False) -> Status:
         """Waits until the job is over and returns its status. That tasks failed is no error: see its state."""
         bar = Bar() if progress is True else None
-        status: Status = {}
+        status = Status()
         for status in self.watch():
             if bar:
                 bar.show(status)
@@ -125,7 +129,7 @@ class Job:
     def ended(self, start: int = 0) -> Iterator[Task]:
         """Yields the tasks that have ended until now, failed ones too, in order from an index on."""
         while True:
-            page = self._transport.json("GET", f"{self._path}/outputs?from={start}")
+            page: wire.OutputPage = self._transport.json("GET", f"{self._path}/outputs?from={start}")
             for t in page["tasks"]:
                 yield self._task(t)
             start = page["next"]
@@ -182,12 +186,12 @@ class Job:
                 written.append(path)
         return written
 
-    def _task(self, t: Dict[str, Any]) -> Task:
+    def _task(self, t: wire.TaskOutputs) -> Task:
         outputs = {o["name"]: Output(o["name"], o["cid"], o["size"], self._reader(t["index"], o)) for o in t["outputs"]}
         return Task(t["index"], t["params"], t["failed"], t["outcome"], t["exit_code"], t.get("reason", ""),
                     t.get("message", ""), t["workers"], outputs)
 
-    def _reader(self, index: int, output: Dict[str, Any]) -> Callable[[], bytes]:
+    def _reader(self, index: int, output: wire.OutputContent) -> Callable[[], bytes]:
         if "content" in output or output["size"] == 0:
             content = base64.b64decode(output.get("content", ""))
             return lambda: content

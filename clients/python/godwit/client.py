@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 from urllib.parse import quote
 
+from . import _wire as wire
 from ._errors import GodwitError
+from ._inputs import Content, Inputs
 from ._job import Job, Status
 from ._transport import Transport
 
-Content = Union[bytes, str, Path, BinaryIO]  # bytes, or the path of a file, or a file
 JobFile = Union[str, Path, Mapping[str, Any]]  # the path of a job file or a module, or what a job file says
 
 
@@ -55,12 +56,19 @@ class Client:
         path = "/v1/keys" + (f"?overlay={quote(overlay, safe='')}" if overlay else "")
         return str(self._transport.json("POST", path).get("key", ""))
 
-    def check(self, job: Mapping[str, Any]) -> Dict[str, Any]:
+    def check(self, job: Mapping[str, Any]) -> wire.CheckedFile:
         """Returns what a job file names: its module, inputs and number of tasks. Nothing is handed in."""
-        return dict(self._check("job", json.dumps(dict(job), ensure_ascii=False)))
+        return self._check("job", json.dumps(dict(job), ensure_ascii=False))
 
-    def _check(self, name: str, text: str) -> Any:
-        return self._transport.json("POST", "/v1/jobs/check", {"file_name": name, "file": text})
+    def _check(self, name: str, text: str, tables: Optional[Mapping[str, wire.Table]] = None,
+               key: str = "") -> wire.CheckedFile:
+        request: Dict[str, Any] = {"file_name": name, "file": text}
+        if tables:
+            request["tables"] = tables
+            if key:
+                request["key"] = key
+        said: wire.CheckedFile = self._transport.json("POST", "/v1/jobs/check", request)
+        return said
 
     def submit(self, job: JobFile, args: Iterable[Any] = (), *, files: Optional[Mapping[str, Content]] = None,
                module: Optional[Content] = None, overlay: str = "") -> Job:
@@ -72,7 +80,6 @@ class Client:
         them; so is the module."""
         request: Dict[str, Any] = {"overlay": overlay}
         directory = Path()
-        names: List[str] = []
         if isinstance(job, Mapping):
             request["file_name"], request["file"] = "job", json.dumps(dict(job), ensure_ascii=False)
         elif str(job).endswith(".wasm"):
@@ -81,25 +88,43 @@ class Client:
         else:
             directory, request["file_name"] = Path(job).parent, Path(job).name
             request["file"] = Path(job).read_text("utf-8")
-        if "file" in request:
-            if list(args):
-                raise GodwitError("args go with a module; a job file has its own")
-            said = self._check(request["file_name"], request["file"])
-            if any(said.get(key) for key in ("directories", "patterns", "tables")):
-                raise GodwitError("the job file names directories, patterns or tables: hand it in with `godwit run`")
-            names = said["inputs"]
-            module = module if module is not None else directory / said["module"]
-        assert module is not None
-        given = files or {}
-        unknown = sorted(set(given) - set(names))
-        if unknown:
-            raise GodwitError(f"the job names no file {unknown[0]!r}; it names {', '.join(names) or 'none'}")
-        found = {name: given[name] if name in given else _below(directory, name) for name in names}
-        request["module"] = self.put(module)["cid"]
-        if names:
+        if "file" not in request:
+            assert module is not None
+            request["module"], request["inputs"] = self.put(module)["cid"], []
+            return Job(self._transport, self._transport.json("POST", "/v1/jobs", request)["id"])
+        if list(args):
+            raise GodwitError("args go with a module; a job file has its own")
+        inputs = Inputs(directory, files or {})
+        said = self._check(request["file_name"], request["file"])
+        tables = said.get("tables") or {}
+        names = sorted(inputs.of(said))  # before anything is stored: what is not there is told at once
+        if names or tables:
             request["key"] = self.new_key(overlay)
-        request["inputs"] = [{"name": n, **self.put(c, request["key"])} for n, c in found.items()]
+        if tables:
+            request["tables"] = {a: self._put_table(inputs, of, request["key"]) for a, of in tables.items()}
+            said = self._check(request["file_name"], request["file"], request["tables"], request["key"])
+            names = sorted(inputs.of(said))
+        inputs.refuse_others()
+        if said.get("modules"):
+            request["modules"] = {stage: self.put(directory / path)["cid"] for stage, path in said["modules"].items()}
+        else:
+            request["module"] = self.put(module if module is not None else directory / said["module"])["cid"]
+        request["inputs"] = [{"name": n, **self.put(inputs.content(n), request["key"])} for n in names]
         return Job(self._transport, self._transport.json("POST", "/v1/jobs", request)["id"])
+
+    def _put_table(self, inputs: Inputs, source: Mapping[str, str], key: str) -> wire.Table:
+        """Stores the rows of an axis and returns its table."""
+        content: Any
+        if source["kind"] == "files":
+            content = "".join(name + "\n" for name in sorted(inputs.matching(source["file"]))).encode()
+        else:
+            content = inputs.content(source["file"])
+            if isinstance(content, (str, Path)):
+                content = Path(content).read_bytes()
+        headers = {"Godwit-Key": key} if key else {}
+        with self._transport.open("POST", "/v1/tables?kind=" + source["kind"], content, headers) as answer:
+            table: wire.Table = json.load(answer)
+            return table
 
     def map(self, module: Union[str, Path], values: Iterable[Any], args: Iterable[str] = ("{{.value}}",),
             **job: Any) -> Job:
@@ -109,12 +134,3 @@ class Client:
         if not texts:
             raise GodwitError("there are no values")
         return self.submit({"module": str(module), "args": list(args), **job, "sweep": {"value": texts}})
-
-
-def _below(directory: Path, name: str) -> Path:
-    path = directory / name
-    if not path.is_file():
-        raise GodwitError(f"the job names the file {name!r}, and {path} is none: give its content in files")
-    if not path.resolve().is_relative_to(directory.resolve()):
-        raise GodwitError(f"the job names the file {name!r}, which leads out of {directory}")
-    return path

@@ -61,6 +61,31 @@ class ClientTest(unittest.TestCase):
             list(job.ended())
         self.assertEqual(gone.exception.status, 404)
 
+    def test_job_files_over_data(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            base = Path(directory)
+            for name in ("in/a.txt", "in/deep/b.txt", "in/deep/c.dat", "more/d"):
+                (base / name).parent.mkdir(parents=True, exist_ok=True)
+                (base / name).write_text(f"of {name}\n" * 200)
+            (base / "cases.csv").write_text("file,n\nin/a.txt,1\nmore/d,2\n")
+            (base / "job.yaml").write_text(f"module: {SQUARE}\nargs: [echo, '{{{{.case.n}}}}', '{{{{.image.stem}}}}']\n"
+                                           "files: ['{{.case.file}}', more/, 'in/**/*.dat', '{{.image.path}}']\n"
+                                           "sweep: {case: {csv: cases.csv}, image: {files: 'in/**/*.txt'}}\n")
+            tasks = self.client.submit(base / "job.yaml").results()
+            self.assertEqual([t.text() for t in tasks], ["1 a\n", "1 b\n", "2 a\n", "2 b\n"])
+            (base / "cases.csv").write_text("file,n\nin/none.txt,1\n")
+            with self.assertRaisesRegex(godwit.GodwitError, "in/none.txt"):
+                self.client.submit(base / "job.yaml")
+
+    def test_stages(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            Path(directory, "job.yaml").write_text(
+                f"name: two\nstages:\n  a:\n    module: {SQUARE}\n    args: ['{{{{.n}}}}']\n    outputs: [stdout]\n"
+                f"    sweep: {{n: [3, 4]}}\n  b:\n    module: {SQUARE}\n    args: [cat]\n    each: a\n"
+                "    stdin: '{{.a}}/stdout'\n    outputs: [stdout]\n")
+            tasks = self.client.submit(Path(directory, "job.yaml")).results()
+            self.assertEqual([t.text() for t in tasks], ["9\n", "16\n", "9\n", "16\n"])
+
     def test_files(self) -> None:
         with tempfile.TemporaryDirectory() as directory:
             long = "long words " * 1000

@@ -33,8 +33,9 @@ type replay struct {
 	delay   time.Duration // of a message between nodes, measured; 0 until then
 	// overhead is what tasks of a test-bed took beside their work, in the mean and the
 	// trace's time, measured; 0 until then
-	overhead time.Duration
-	overlay  overlay.Manifest // with the plan's rules; zero: the usual one
+	overhead  time.Duration
+	overlay   overlay.Manifest // with the plan's rules; zero: the usual one
+	foretells bool             // peers are asked when jobs would end, before they are handed in
 
 	mu     sync.Mutex
 	handed []handedJob // by arrival
@@ -46,6 +47,8 @@ type handedJob struct {
 	peer    int        // player that was asked; -1: none was up
 	id      task.JobID // "" if the peer went before it answered
 	err     error
+
+	foretold *foretold // what the peer said of its end before; nil: it was not asked
 }
 
 // lead is how long before the window the files are written: the first nodes
@@ -194,10 +197,10 @@ func (r *replay) handIn(ctx context.Context) {
 			return
 		}
 		wg.Go(func() {
-			id, err := r.submit(ctx, i, j, r.players[h.peer])
+			id, end, err := r.submit(ctx, i, j, r.players[h.peer])
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.handed[i].id, r.handed[i].err = id, err
+			r.handed[i].id, r.handed[i].foretold, r.handed[i].err = id, end, err
 		})
 	}
 }
@@ -230,7 +233,7 @@ func (r *replay) somebody(ctx context.Context) int {
 
 // submit hands a job to one peer. It is not handed to another when the peer
 // goes: it may have kept the job, and offers it when it is back.
-func (r *replay) submit(ctx context.Context, i int, j plan.Job, p *player) (task.JobID, error) {
+func (r *replay) submit(ctx context.Context, i int, j plan.Job, p *player) (id task.JobID, end *foretold, err error) {
 	text := fmt.Sprintf("name: %s\nmodule: noop.wasm\nwork: %s\nmemory: 1MiB\ncheckpoint: %s\nsweep:\n  task: {from: "+
 		"1, to: %d}\n",
 		jobName(i), max(1, time.Duration(float64(j.Work)/r.clock.Speedup)), r.plan.Checkpoint(), j.Tasks)
@@ -239,14 +242,18 @@ func (r *replay) submit(ctx context.Context, i int, j plan.Job, p *player) (task
 	}
 	sub, err := submission.New("swarm.yaml", text, noop.Module)
 	if err != nil {
-		return "", fmt.Errorf("making a job: %w", err)
+		return "", nil, fmt.Errorf("making a job: %w", err)
 	}
 	client := api.Dial(p.setup.Dir)
 	defer client.Close()
 	if !r.overlay.IsZero() {
 		sub.Overlay = string(r.overlay.ID())
 	}
-	return submission.Submit(ctx, client, sub)
+	if r.foretells {
+		end = r.foretell(ctx, jobName(i), j.Tasks, client, sub)
+	}
+	id, err = submission.Submit(ctx, client, sub)
+	return id, end, err
 }
 
 // jobName names the job of an arrival.

@@ -27,6 +27,9 @@ type report struct {
 	DelayS  float64  `json:"delay_s"`    // of a message, measured
 	Lost    int      `json:"unanswered"` // jobs whose peer went before it answered
 
+	// Foretold are, with --foretell, the jobs with what was said of their ends before.
+	Foretold []*foretold `json:"foretold,omitempty"`
+
 	Swarm      *sim.Report `json:"swarm"`
 	Simulator  *sim.Report `json:"simulator,omitempty"`
 	Difference *difference `json:"difference,omitempty"`
@@ -158,6 +161,9 @@ func (reps runs) print(w io.Writer) error {
 		return err
 	}
 	reps.printClasses(w)
+	for _, rep := range reps {
+		rep.printForetold(w)
+	}
 	return nil
 }
 

@@ -20,6 +20,8 @@ import (
 type Options struct {
 	testbed.Options
 	Plan plan.Options
+	// Foretell has the peers that jobs are handed to asked when they would end, before.
+	Foretell bool
 }
 
 // Run plays the trace on real nodes, and ends them, whatever happens.
@@ -90,6 +92,7 @@ func (s *Options) playPlan(ctx context.Context, p *progress.Progress, dir string
 	if err != nil {
 		return nil, err
 	}
+	r.foretells = s.Foretell
 	rep, err := s.replayed(ctx, r, p, dir)
 	if err != nil || !f.CompareSim {
 		return rep, err
@@ -135,6 +138,7 @@ func (s *Options) replayed(ctx context.Context, r *replay, p *progress.Progress,
 	rep = &report{Nodes: len(r.players), Speedup: f.Speedup, Minutes: r.minutes(), FromS: f.From.Seconds(),
 		Seed: s.Seed, Jobs: len(r.plan.Jobs), Starts: r.startsOf(), DelayS: r.delay.Seconds(), Swarm: r.count(jobs),
 		Published: r.plan.Published, name: r.plan.Name()}
+	rep.Foretold = r.came(jobs)
 	if r.plan.Bed != nil {
 		r.overhead = r.plan.Bed.OverheadOf(m, tasks)
 		rep.OverheadS = r.overhead.Seconds()

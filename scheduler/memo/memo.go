@@ -1,0 +1,164 @@
+// Package memo finds, of the results that a submitter holds, those of tasks that another job of its own has, too.
+// Such tasks have the same name: see task.Job.NameOf.
+package memo
+
+import (
+	"slices"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// MostTasks is how many tasks a job may have of which results are sought, or taken: all their names are in memory
+// for a moment, about 60 bytes each. It is as many as a job with stages may have.
+const MostTasks = task.MaxStaged
+
+// A Source is a job whose results may be taken.
+type Source struct {
+	ID   task.JobID
+	Spec *task.Job
+	Rows task.Rows  // of its tables; nil if it has none
+	Held ledger.Set // tasks whose ends are held
+	// Sound are those of Held whose results may be taken, if they have any: not what is still to be checked.
+	Sound ledger.Set
+	// Read reads the end of a task of Held.
+	Read func(index uint64) (message.TaskSummary, error)
+}
+
+// Find calls keep for each task of a job of which one of the sources has a result, in growing order, with that
+// result. Sources that come first go first. A task that reads others is found only if a result of each of them
+// is: else what it reads is not known. rows is of the job's own tables.
+//
+// A source that cannot be read is left out, and the others are as good without. The error is keep's, or that of
+// tables of the job itself.
+func Find(job *task.Job, rows task.Rows, sources []Source, keep func(message.Reused) error) error {
+	if job.Tasks() > MostTasks {
+		return nil
+	}
+	names := newNames()
+	for i := range sources {
+		if s := &sources[i]; Resembles(job, s.Spec) {
+			names.add(job, s)
+		}
+	}
+	if len(names.refs) == 0 {
+		return nil
+	}
+	taken := newReader(job)
+	for i := range job.Tasks() {
+		reads, whole, err := taken.reads(i, true)
+		if err != nil {
+			return err
+		}
+		if !whole {
+			continue
+		}
+		name, err := job.NameOf(i, rows, reads)
+		if err != nil {
+			return err
+		}
+		got, ok := names.find(job, i, name)
+		if !ok {
+			continue
+		}
+		taken.add(i, got.End.Results[0].Outputs)
+		if err := keep(got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resembles reports whether tasks of two jobs may have the same names, as far as their records tell.
+func Resembles(job, of *task.Job) bool {
+	return of.Tasks() <= MostTasks && of.Memory == job.Memory && slices.Equal(of.Sealed, job.Sealed) &&
+		slices.ContainsFunc(of.Modules(), func(m task.CID) bool { return slices.Contains(job.Modules(), m) })
+}
+
+// names are those of the tasks of sources.
+type names struct {
+	first map[task.Name]int32 // in refs
+	refs  []ref
+}
+
+// A ref is a task of a source, and which other has its name, -1 for none.
+type ref struct {
+	source *Source
+	index  uint64
+	next   int32
+}
+
+func newNames() *names { return &names{first: map[task.Name]int32{}} }
+
+// add names the tasks of a source whose programs the job has, too.
+func (n *names) add(job *task.Job, s *Source) {
+	modules, made := job.Modules(), newReader(s.Spec)
+	for _, r := range s.Held {
+		for i := r.From; i < r.To; i++ {
+			of, _ := s.Spec.At(i)
+			reads, _, err := made.reads(i, false)
+			if err != nil {
+				return
+			}
+			if len(s.Spec.Stages) > 0 { // others may read it
+				end, err := s.Read(i)
+				if err != nil {
+					return
+				}
+				if end.Failed || len(end.Results) == 0 {
+					continue
+				}
+				made.add(i, end.Results[0].Outputs)
+			}
+			if !s.Sound.Contains(i) || !slices.Contains(modules, of.Module) {
+				continue
+			}
+			name, err := s.Spec.NameOf(i, s.Rows, reads)
+			if err != nil {
+				return
+			}
+			n.put(name, ref{source: s, index: i, next: -1})
+		}
+	}
+}
+
+// put adds a task behind those that have its name.
+func (n *names) put(name task.Name, r ref) {
+	at := int32(len(n.refs)) // no more than MostTasks of each of a few jobs
+	n.refs = append(n.refs, r)
+	last, known := n.first[name]
+	if !known {
+		n.first[name] = at
+		return
+	}
+	for n.refs[last].next >= 0 {
+		last = n.refs[last].next
+	}
+	n.refs[last].next = at
+}
+
+// find returns the first end under a name that is one of the job's task.
+func (n *names) find(job *task.Job, i uint64, name task.Name) (message.Reused, bool) {
+	at, ok := n.first[name]
+	for ok && at >= 0 {
+		r := &n.refs[at]
+		end, err := r.source.Read(r.index)
+		if err == nil && Fits(job, i, &end) {
+			if end.From == nil {
+				end.From = &task.TaskID{Job: r.source.ID, Index: r.index}
+			}
+			end.Index, end.Attempts, end.Refuted = i, nil, nil
+			return message.Reused{Of: task.TaskID{Job: r.source.ID, Index: r.index}, End: end}, true
+		}
+		at = r.next
+	}
+	return message.Reused{}, false
+}
+
+// Fits reports whether the end of a task of another job, of the same name, is what a job asks of its own: a result,
+// as often as the job wants it made, with outputs that its tasks may have.
+func Fits(job *task.Job, i uint64, end *message.TaskSummary) bool {
+	return !end.Failed && len(end.Results) > 0 && len(end.Results) >= job.Replicas &&
+		job.CheckOutputs(i, end.Results[0].Outputs) == nil
+}

@@ -1,0 +1,75 @@
+package task
+
+import (
+	"crypto/sha256"
+	"fmt"
+)
+
+// A Name is what a task is called by all that decides what it comes to. Of two tasks of one name the result of one is
+// that of the other: they may be of two jobs, and of two stages.
+type Name [sha256.Size]byte
+
+// A FilesName is the same of files that a task reads of others.
+type FilesName [sha256.Size]byte
+
+// nameForm is part of every name. It changes when anything else does that decides what a task comes to, such as
+// what a program finds in its sandbox: then nothing of before is taken for the same.
+const nameForm = 1
+
+// named is what the name of a task is of. The point is part of it, though a program may not read it: the random
+// bytes that a program draws follow from its task, so that two trials of one point come to two results.
+type named struct {
+	_         struct{} `cbor:",toarray"`
+	Form      int
+	Module    CID
+	Memory    int64
+	Sealed    []byte // the outputs of another key are of no use
+	Params    []EnvVar
+	Args      []string
+	Env       []EnvVar
+	Files     []FileRef
+	Stdin     *FileRef
+	StdinFrom string
+	Outputs   []string
+	Reads     []FilesName
+}
+
+// NameOf returns the name of a task: by its module, its point, its arguments and its environment, by what its inputs
+// hold, and by what it reads of other tasks, which reads names, need by need: see FilesOf and NameFiles. rows is
+// as for ExpandBy, whose errors it returns.
+func (j *Job) NameOf(index uint64, rows Rows, reads []FilesName) (Name, error) {
+	inv, err := j.ExpandBy(index, rows)
+	if err != nil {
+		return Name{}, err
+	}
+	of, _ := j.At(index)
+	n := named{Form: nameForm, Module: of.Module, Memory: of.Memory, Sealed: of.Sealed, Params: inv.Params, Args: inv.Args,
+		Env: inv.Env, Files: inv.Files, Stdin: inv.Stdin, Outputs: of.Outputs, Reads: reads}
+	if len(j.Stages) > 0 {
+		stage, _ := j.StageOf(index)
+		n.StdinFrom = j.Stages[stage].StdinFrom
+	}
+	b, err := Encode(&n)
+	if err != nil {
+		return Name{}, fmt.Errorf("naming task %d: %w", index, err)
+	}
+	return sha256.Sum256(b), nil
+}
+
+// NameFiles names files by what they are called and what they hold, in their order.
+func NameFiles(files []Output) (FilesName, error) {
+	type file struct {
+		_    struct{} `cbor:",toarray"`
+		Name string
+		CID  CID
+	}
+	all := make([]file, len(files))
+	for i := range files {
+		all[i] = file{Name: files[i].Name, CID: files[i].CID}
+	}
+	b, err := Encode(all)
+	if err != nil {
+		return FilesName{}, fmt.Errorf("naming files: %w", err)
+	}
+	return sha256.Sum256(b), nil
+}
