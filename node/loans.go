@@ -61,7 +61,8 @@ func (q *queries) submitted(ctx context.Context, l leader, led *message.JobStatu
 		return nil
 	}
 	var own message.JobStatus
-	if err := q.askAbroad(ctx, led.Submitter, methodSubmitted, jobQuery{Overlay: l.overlay, Job: led.ID}, &own); err != nil {
+	question := jobQuery{Overlay: l.overlay, Job: led.ID}
+	if err := q.askAbroad(ctx, led.Submitter, methodSubmitted, question, &own); err != nil {
 		q.log.Debug("asking the submitter how its job stands", "job", led.ID, "err", err)
 		return nil
 	}

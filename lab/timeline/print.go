@@ -64,8 +64,8 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 	}
 	for i := range st.Loans {
 		l := &st.Loans[i]
-		fmt.Fprintf(out, "lent       %d tasks to cell %s, led by %s, since %s ago, %d of them run; they come back in %s unless "+
-			"something is heard\n", l.Tasks, l.Cell, table.ShortPeer(l.Leader), table.Ago(l.Since), l.Running,
+		fmt.Fprintf(out, "lent       %d tasks to cell %s, led by %s, since %s ago, %d of them run; they come back in %s "+
+			"unless something is heard\n", l.Tasks, l.Cell, table.ShortPeer(l.Leader), table.Ago(l.Since), l.Running,
 			table.Rough(time.Until(l.Until)))
 	}
 	if st.Note != "" {

@@ -21,7 +21,8 @@ func (n *node) boot() {
 	n.wakeAt, n.moveAt = time.Time{}, time.Time{}
 	clear(n.linked)
 	n.peer = member.New(member.Config{
-		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool, Draw: w.opt.Script.drawOf(n.index, w.adverts.Float64),
+		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool,
+		Draw:     w.opt.Script.drawOf(n.index, w.adverts.Float64),
 		Unsigned: true, Lazy: true, Cells: w.opt.Cells,
 		Experiment: member.Experiment{Rules: &w.cfg.Rules, Coordinators: w.opt.Coordinators},
 	}, w.clock)

@@ -186,6 +186,25 @@ class JobFailure(TypedDict, total=False):
     reason: str
 
 
+class JobLoanRange(TypedDict, total=False):
+    to: int
+
+
+class JobLoan(TypedDict, total=False):
+    cell: str
+    leader: str
+    ranges: List[JobLoanRange]
+    running: int
+    since: str
+    tasks: int
+    until: str
+
+
+class JobTaken(TypedDict, total=False):
+    job: str
+    tasks: int
+
+
 class JobTasks(TypedDict, total=False):
     done: int
     failed: int
@@ -206,6 +225,11 @@ class JobTasksListAttempt(TypedDict, total=False):
     saved_cpu_s: float
     start: str
     worker: str
+
+
+class JobTasksListFrom(TypedDict, total=False):
+    index: int
+    job: str
 
 
 class JobTasksListParts(TypedDict, total=False):
@@ -258,6 +282,7 @@ class Job(TypedDict, total=False):
     final: bool
     held: int
     id: str
+    loans: List[JobLoan]
     migrations: int
     name: str
     note: str
@@ -267,6 +292,7 @@ class Job(TypedDict, total=False):
     state: str
     submitted: str
     submitter: str
+    taken: List[JobTaken]
     tasks: JobTasks
     tasks_list: List[JobTasksList]
     useful_cpu_s: float
@@ -644,6 +670,7 @@ class Submission(TypedDict, total=False):
     module: str
     modules: Dict[str, str]
     overlay: str
+    reuse: bool
     tables: Dict[str, Table]
 
 
