@@ -55,6 +55,9 @@ func (r *roster) Network(peer task.PeerID) string {
 // Workers are the members that lend slots, by their adverts, in order.
 func (r *roster) Workers() []task.PeerID { return r.view.Workers() }
 
+// Peers are all members, in order.
+func (r *roster) Peers() []task.PeerID { return slices.Sorted(r.view.Peers()) }
+
 // seen takes in an advert whose signature has been checked.
 func (m *Member) seen(a *overlay.Advert) {
 	if m.elsewhere(a) {

@@ -28,6 +28,9 @@ func (m *Member) received(from task.PeerID, msg *message.Message) {
 		m.step(m.worker, ev)
 	case msg.Accepted != nil || msg.Progress != nil:
 		m.step(m.submitter, ev)
+	case msg.Got != nil && msg.Got.Asks && m.worker.HasResults(msg.Got.Job):
+		m.step(m.worker, ev)
+		m.step(m.Role(), ev)
 	default:
 		m.step(m.Role(), ev)
 	}

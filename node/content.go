@@ -64,26 +64,27 @@ func (c *content) bring(ctx context.Context, root blocks.Root, holders []task.Pe
 	return nil
 }
 
-// Record returns the job of that ID, from here or from the holders, with
+// Record returns the job of that ID and who submitted it, from here or from the holders, with
 // its signature checked.
-func (c *content) Record(ctx context.Context, id task.JobID, holders []task.PeerID) (*task.Job, error) {
+func (c *content) Record(ctx context.Context, id task.JobID, holders []task.PeerID) (
+	*task.Job, task.PeerID, error) {
 	cid := task.CID(id)
 	if err := c.Fetch(ctx, []blocks.Root{{CID: cid, Bound: blocks.AtMost(maxRecord)}}, holders); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	b, err := c.blocks.Get(ctx, cid)
 	if err != nil {
-		return nil, fmt.Errorf("reading the job's record: %w", err)
+		return nil, "", fmt.Errorf("reading the job's record: %w", err)
 	}
 	rec, err := task.DecodeRecord(b)
 	if err != nil {
-		return nil, fmt.Errorf("reading the job's record: %w", err)
+		return nil, "", fmt.Errorf("reading the job's record: %w", err)
 	}
 	job, err := rec.Open()
 	if err != nil {
-		return nil, fmt.Errorf("opening the job's record: %w", err)
+		return nil, "", fmt.Errorf("opening the job's record: %w", err)
 	}
-	return job, nil
+	return job, rec.Submitter(), nil
 }
 
 // checkModule refuses what no worker could run, before anything is offered.

@@ -29,6 +29,8 @@ type driver struct {
 	fullUntil time.Time
 	taken     []arrival // frames since effects were last carried out; while taking, the last is being taken
 	taking    bool
+	// accusations are what leaders here found: see proofs.accuseNext. At most maxAccusations.
+	accusations []accusation
 }
 
 // newDriver returns a driver without a peer, which restore makes.

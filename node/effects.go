@@ -130,6 +130,8 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 		if p.from == member.Machine(m.Worker()) { // what others release are blocks, which are collected
 			d.exec.Do(client{m}, e)
 		}
+	case message.Accuse:
+		d.accuse(m, e)
 	case message.JobChanged:
 		d.watchers.changed[e.Job] = true
 	case message.Decided:

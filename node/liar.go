@@ -4,8 +4,10 @@ package node
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"godwit/node/exec"
 	"godwit/scheduler/message"
@@ -14,8 +16,8 @@ import (
 
 // A build with this tag may be one whose coordinator lies, in the way that the environment variable of
 // package exec says: it holds results back, brings others than were signed, and gives tasks that run once
-// more to whom it likes.
-const leaderLies = "leader"
+// more to whom it likes. Or it acknowledges some results, and neither keeps them nor tells its group.
+const leaderLies, leaderHoards = "leader", "hoarder"
 
 // withheldIn and changedIn are of how many results that it brings one is held back until it is asked for
 // again, and one is another.
@@ -23,6 +25,9 @@ const withheldIn, changedIn = 6, 12
 
 // sent is what a machine's message becomes on its way out, and whether it goes.
 func sent(s message.Send) (message.Send, bool) {
+	if s.Message.Ack != nil && exec.Lies(leaderHoards) {
+		s.Message.Ack = hoard.acknowledges(s.To, s.Message.Ack)
+	}
 	p := s.Message.Progress
 	if p == nil || len(p.Tasks) == 0 || !exec.Lies(leaderLies) {
 		return s, true
@@ -63,7 +68,10 @@ func changed(results []task.Result) []task.Result {
 }
 
 // heard is what a message becomes that came in: who is not to compare is forgotten.
-func heard(m *message.Message) *message.Message {
+func heard(from task.PeerID, m *message.Message) *message.Message {
+	if m.Report != nil && exec.Lies(leaderHoards) {
+		return &message.Message{Report: hoard.takes(from, m.Report)}
+	}
 	if !exec.Lies(leaderLies) {
 		return m
 	}
@@ -87,4 +95,42 @@ func unbarred(again []message.Again) []message.Again {
 		out[i] = message.Again{Index: again[i].Index}
 	}
 	return out
+}
+
+// hoard has what a leader acknowledges that does not keep it.
+var hoard = hoarded{by: map[task.PeerID][]message.AttemptName{}}
+
+// hoardedIn is of how many tasks one is never to end.
+const hoardedIn = 6
+
+type hoarded struct {
+	mu sync.Mutex
+	by map[task.PeerID][]message.AttemptName // to be acknowledged
+}
+
+// takes keeps results of some tasks from the machine.
+func (h *hoarded) takes(from task.PeerID, r *message.Report) *message.Report {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := *r
+	out.Ended = nil
+	for _, e := range r.Ended {
+		if id := sha256.Sum256([]byte(e.Result.Task.String())); id[0]%hoardedIn > 0 || e.Result.Outcome != task.Completed {
+			out.Ended = append(out.Ended, e)
+			continue
+		}
+		exec.NoteLie(leaderHoards)
+		h.by[from] = append(h.by[from], message.AttemptName{Task: e.Result.Task, Attempt: e.Attempt})
+	}
+	return &out
+}
+
+// acknowledges says that they are durable.
+func (h *hoarded) acknowledges(to task.PeerID, a *message.Ack) *message.Ack {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := *a
+	out.Ended = slices.Concat(a.Ended, h.by[to])
+	delete(h.by, to)
+	return &out
 }

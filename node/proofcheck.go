@@ -92,7 +92,7 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 	if f.Verdict != referee.Proven {
 		return f, nil
 	}
-	if why := unsure(&s.Result, &f); why != "" {
+	if why := unsure(&f); why != "" {
 		open.Why = f.Why + "; " + why
 		return open, nil
 	}
@@ -121,15 +121,16 @@ func (p *proofs) judge(m *membership, teller task.PeerID, s *referee.Statement, 
 	if err != nil {
 		return referee.Finding{}, err
 	}
-	judge := referee.Referee{Signed: &s.Result, Plain: func(stored int64) int64 {
+	signed, proof := s.Claim()
+	judge := referee.Referee{Signed: signed, Plain: func(stored int64) int64 {
 		if n, err := sealer.Plain(stored); err == nil {
 			return n
 		}
 		return stored
 	}}
 	var from *message.Began
-	if s.Part != nil {
-		part, err := s.Result.Segment(s.Part, spec.Spacing())
+	if proof != nil {
+		part, err := signed.Segment(proof, spec.Spacing())
 		if err != nil {
 			return referee.Finding{}, err
 		}
@@ -143,7 +144,7 @@ func (p *proofs) judge(m *membership, teller task.PeerID, s *referee.Statement, 
 			Key: key, Most: maxProofRun})
 	}
 	f, err := judge.Judge(p.tasks)
-	if errors.Is(err, errNoStateBefore) && judge.Part.By == s.Result.Worker {
+	if errors.Is(err, errNoStateBefore) && judge.Part.By == s.Result.Worker { // of a state alone nothing is known then
 		judge.Part, from = nil, nil
 		return judge.Judge(p.tasks)
 	}
@@ -152,14 +153,9 @@ func (p *proofs) judge(m *membership, teller task.PeerID, s *referee.Statement, 
 
 // unsure says why what is wrong here may be nobody's fault, or "": the compiler of another
 // architecture may err, and this node cannot run what it made.
-func unsure(signed *task.Result, f *referee.Finding) string {
-	engine, pass := "", 0
-	if signed.Trail != nil {
-		engine, pass = signed.Trail.Engine, int(signed.Trail.Pass)
-	}
+func unsure(f *referee.Finding) string {
+	engine, pass := f.Theirs.Engine, f.Theirs.Pass
 	switch {
-	case f.By != signed.Worker:
-		return "it went wrong at another worker than signed it"
 	case pass != f.Pass:
 		return fmt.Sprintf("it ran under pass %d there, under %d here", pass, f.Pass)
 	case engine != f.Engine && engine != task.EngineInterpreter:

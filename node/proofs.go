@@ -22,6 +22,8 @@ type proofsQuery struct {
 	Overlay overlay.ID `json:"overlay"`
 	// Parts says that the asker reads proofs of parts, too: nodes of before do not.
 	Parts bool `json:"parts,omitempty"`
+	// States says that it reads proofs of states of runs that have no result, too.
+	States bool `json:"states,omitempty"`
 }
 
 // A proofsAnswer has statements, encoded: what the member's own submitter found, and what it was shown
@@ -66,6 +68,7 @@ type shown struct {
 	in        overlay.ID
 	statement []byte
 	part      bool // it is of a part alone
+	state     bool // it is of a state of a run that has no result
 	sealed    bool // its job is
 }
 
@@ -76,6 +79,10 @@ func newProofs(d *driver, o *overlays) *proofs {
 
 // askIfDue asks one member of one overlay.
 func (p *proofs) askIfDue(now time.Time) {
+	if p.checking {
+		return
+	}
+	p.accuseNext()
 	if p.checking || p.askAt.After(now) {
 		return
 	}
@@ -91,7 +98,7 @@ func (p *proofs) askIfDue(now time.Time) {
 	if m == nil {
 		return
 	}
-	body, err := json.Marshal(proofsQuery{m.id, true})
+	body, err := json.Marshal(proofsQuery{m.id, true, true})
 	if err != nil {
 		return
 	}
@@ -174,7 +181,7 @@ func (p *proofs) answerProofs(ctx context.Context, from task.PeerID, body []byte
 			records[id.Job], _ = m.Submitter().Record(id.Job)
 		}
 		for _, s := range p.seen {
-			if s.in == q.Overlay && (q.Parts || !s.part) && (coordinates || !s.sealed) {
+			if s.in == q.Overlay && (q.Parts || !s.part) && (q.States || !s.state) && (coordinates || !s.sealed) {
 				a.Statements = append(a.Statements, s.statement)
 			}
 		}
@@ -279,13 +286,19 @@ func (p *proofs) came(m *membership, teller task.PeerID, b []byte, s *referee.St
 	if at := now.Add(proofShare * took); at.After(p.askAt) {
 		p.askAt = at
 	}
-	log := p.log.With("teller", teller, "worker", s.Result.Worker, "by", f.By, "task", s.Result.Task.String(),
+	signed, _ := s.Claim()
+	log := p.log.With("teller", teller, "worker", signed.Worker, "by", f.By, "task", s.Result.Task.String(),
 		"why", f.Why)
-	switch f.Verdict {
-	case referee.Nothing:
+	switch {
+	case f.Verdict == referee.Proven && teller == p.self:
+		log.Info("a replica was wrong on the way: its worker is shown to others")
+		p.saw(m, b, s, &f)
+	case teller == p.self:
+		log.Debug("that a replica was wrong on the way cannot be shown to others")
+	case f.Verdict == referee.Nothing:
 		p.unhear(teller, now)
 		log.Warn("a member showed what proves nothing: it is not asked for a week")
-	case referee.Proven:
+	case f.Verdict == referee.Proven:
 		log.Info("a member showed that a worker was wrong, and it is: its results are not taken any more")
 		p.saw(m, b, s, &f)
 	default:
@@ -295,7 +308,7 @@ func (p *proofs) came(m *membership, teller task.PeerID, b []byte, s *referee.St
 
 // saw notes that a worker was wrong, by a statement that this node has looked at.
 func (p *proofs) saw(m *membership, b []byte, s *referee.Statement, f *referee.Finding) {
-	p.seen = append(p.seen, shown{m.id, slices.Clone(b), s.Part != nil, sealed(s)})
+	p.seen = append(p.seen, shown{m.id, slices.Clone(b), s.Part != nil, len(s.Chain) > 0, sealed(s)})
 	p.seen = p.seen[max(0, len(p.seen)-maxProofs):]
 	if !m.IsOut() {
 		m.proven(s.Result.Task, f.By, f.Why)

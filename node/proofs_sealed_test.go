@@ -13,7 +13,7 @@ import (
 // tells asks a peer for what it saw to be wrong, as another does.
 func (p *peer) tells(t *testing.T, lab overlay.ID, to *peer, parts bool) [][]byte {
 	t.Helper()
-	body, err := json.Marshal(proofsQuery{lab, parts})
+	body, err := json.Marshal(proofsQuery{lab, parts, parts})
 	if err != nil {
 		t.Fatal(err)
 	}

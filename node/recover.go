@@ -80,7 +80,7 @@ func (ss *submissions) hasJob(ctx context.Context, id task.JobID) (has bool) {
 // recoverJob brings a job's record and blocks here and offers it again.
 func (ss *submissions) recoverJob(ctx context.Context, l leader, id task.JobID) error {
 	holders := []task.PeerID{l.peer}
-	job, err := ss.content.Record(ctx, id, holders)
+	job, _, err := ss.content.Record(ctx, id, holders)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasi"
 	"godwit/task"
 )
@@ -40,6 +41,9 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 		return Report{Outcome: task.HostError}, err
 	}
 	p.runsNow(c, t.Name, t.Limits.Memory)
+	if t.OnEngine != nil {
+		t.OnEngine(engineName(c.strict), freeze.PassVersion)
+	}
 	rep, err := p.watch(ctx, c, t, func() {
 		if t.Stages != nil {
 			runs = p.clock.now()

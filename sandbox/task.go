@@ -31,6 +31,9 @@ type Task struct {
 	Staging
 	Trailing
 
+	// OnEngine is called on Run's goroutine, before all others, with what runs the program, and the version of the
+	// pass that counts its fuel: see task.Trail.
+	OnEngine func(engine string, pass uint32)
 	// OnBegin is called on Run's goroutine when the program itself begins to
 	// run or goes on: its process has started, its module is compiled, its
 	// state restored.

@@ -12,8 +12,10 @@ import (
 // Which of two replicas is wrong that part on the way. One of them runs in vain from there on, and nobody
 // knows which until a third has come as far. So the leader's node runs the part between itself, in a core
 // that its owner lends: from a state that both lines passed before they parted to the fuel at which they
-// differ. The line with another state there is given up, if some line has the same. Nobody is blamed for
-// it elsewhere: marks are not signed, and a compiler of another architecture may err.
+// differ. The line with another state there is given up, if some line has the same. Marks are not signed,
+// and a compiler of another architecture may err; but who saved a state beyond that fuel has vouched for
+// it, and said what compiled the program. So the driver is told of the first such state: it looks whether
+// that is wrong, and shows it to others.
 
 const (
 	// refereeMost bounds a run here, in time, and refereeFuel in fuel: about as much on the reference core.
@@ -82,6 +84,7 @@ func (r *reports) endLine(j *job, i uint64, root task.PeerID, fuel uint64) {
 	m.wrong = append(m.wrong, root)
 	why := whyWrong(root, fuel)
 	r.c.decided(task.TaskID{Job: j.id, Index: i}, "found wrong", root, task.ClipMessage(why))
+	r.accuse(j, i, root, fuel)
 	t := j.live[i]
 	if t == nil {
 		return
@@ -93,4 +96,27 @@ func (r *reports) endLine(j *job, i uint64, root task.PeerID, fuel uint64) {
 			r.giveUp(l, "superseded", why)
 		}
 	}
+}
+
+// accuse has others shown a state of a line that is wrong from a fuel on: the first that a worker vouched for beyond.
+func (r *reports) accuse(j *job, i uint64, root task.PeerID, fuel uint64) {
+	row := j.ledger.Rows[i]
+	if row == nil {
+		return
+	}
+	s := row.LineState(root)
+	if s == nil || s.Fuel < fuel {
+		return
+	}
+	chain, begun := s.Chain(), uint64(0)
+	for len(chain) > 1 && chain[1].Fuel >= fuel {
+		chain = chain[1:]
+	}
+	if len(chain) > 1 {
+		begun = chain[1].Fuel
+	}
+	if len(chain) == 0 || task.CutShort(chain) && len(chain) == 1 || chain[0].Fuel-begun > refereeFuel {
+		return
+	}
+	r.c.emit(message.Accuse{Record: j.ledger.Record, Task: task.TaskID{Job: j.id, Index: i}, Chain: chain})
 }

@@ -16,7 +16,7 @@ func markAt(fuel uint64, state byte) message.Mark {
 }
 
 // marked has a worker tell of a checkpoint and boundaries, and returns the audit that follows; nil for none.
-func (s *signing) marked(worker int, l message.Lease, c message.Checkpoint, marks ...message.Mark) *message.Audit {
+func (s *signing) marked(worker int, l message.Lease, c message.Checkpoint, marks ...message.Mark) (a *message.Audit) {
 	_, peer := schedtest.Identity(worker)
 	for _, e := range s.c.Step(s.now, message.Received{From: peer, Message: message.Message{Report: &message.Report{
 		Epoch: 7, Slots: 4, State: uint8(overlay.Available),
@@ -24,12 +24,12 @@ func (s *signing) marked(worker int, l message.Lease, c message.Checkpoint, mark
 		Saved: []message.SavedState{{Task: l.Task, Attempt: l.Attempt, Marks: marks, Checkpoint: c}}}}}) {
 		switch e := e.(type) {
 		case message.Audit:
-			return &e
+			a = &e
 		case message.Fetch:
 			s.c.Step(s.now, message.Fetched{Key: e.Key})
 		}
 	}
-	return nil
+	return a
 }
 
 // parted are two replicas that came to one state at 10, and to two at 20.
@@ -135,5 +135,26 @@ func TestRefereeBegins(t *testing.T) {
 	s.marked(9, leases[9], s.vouched(9, leases[9].Receipt, s.task(3), "z", far+1), markAt(far, 1))
 	if a := s.marked(10, leases[10], s.vouched(10, leases[10].Receipt, s.task(3), "z", far+1), markAt(far, 2)); a != nil {
 		t.Errorf("it would take too long: %+v", a)
+	}
+}
+
+// What the leader's node found wrong on the way is shown to others by the first state beyond, as it was vouched for.
+func TestReplicaIsAccused(t *testing.T) {
+	s, _, a := parted(t)
+	state := [32]byte{3} // as ten came to
+	var told []message.Accuse
+	for _, e := range s.c.Step(s.now, message.Audited{Task: a.Task, StopAt: a.StopAt, Here: task.Result{Task: a.Task,
+		Outcome: task.Interrupted, Trail: &task.Trail{Pass: 1, Fuel: 20, Last: state[:]}}}) {
+		if e, ok := e.(message.Accuse); ok {
+			told = append(told, e)
+		}
+	}
+	_, nine := schedtest.Identity(9)
+	if len(told) != 1 || told[0].Task != s.task(3) || told[0].Record.ID() != s.job.id || len(told[0].Chain) != 1 {
+		t.Fatalf("%+v", told)
+	}
+	l := &told[0].Chain[0]
+	if err := task.VerifyChain(s.task(3), told[0].Chain); err != nil || l.Voucher.Worker != nine || l.Fuel != 24 {
+		t.Errorf("shown is a state of %s at %d: %v", l.Voucher.Worker, l.Fuel, err)
 	}
 }

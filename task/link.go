@@ -14,8 +14,9 @@ import (
 const MaxLinks = 4
 
 // MaxChain bounds a chain. So many states are shown of a task whose replicas must agree, and of one whose
-// result may be run again: who answers for one is to be known back to its beginning.
-const MaxChain = 16
+// result may be run again: who answers for one is to be known back to its beginning. A task of a day that moves each
+// half an hour has 48.
+const MaxChain = 64
 
 // Shown returns those of the states before one that are shown with it, of a task of the job; nil is
 // one without replicas, whose results nobody checks.

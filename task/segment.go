@@ -26,6 +26,9 @@ type Segment struct {
 	Before, After []byte // hashes of the states there; empty at the task's beginning, and at its end
 	State         CID    // root of the blocks of the state before; "" at the beginning, and where nobody names it
 	By            PeerID
+	// Engine and Pass are what By says that it ran: see Trail. Empty and 0 where it does not say.
+	Engine string
+	Pass   uint32
 }
 
 // Ends reports whether it ends with the task, in what the result says.
@@ -37,19 +40,22 @@ type point struct {
 	hash []byte
 	cid  CID
 	by   PeerID
+	// how it came there: see Segment
+	engine string
+	pass   uint32
 }
 
 // points returns the points of a run, with the boundaries that are given.
 func (r *Result) points(of []KeptState) []point {
-	out := []point{{}}
-	for k := len(r.Trail.Began) - 1; k >= 0; k-- {
-		l := &r.Trail.Began[k]
-		out = append(out, point{l.Fuel, l.Voucher.Hash, l.CID, l.Voucher.Worker})
+	out, t := []point{{}}, r.Trail
+	for k := len(t.Began) - 1; k >= 0; k-- {
+		l, v := &t.Began[k], &t.Began[k].Voucher
+		out = append(out, point{l.Fuel, v.Hash, l.CID, v.Worker, v.Engine, v.Pass})
 	}
 	for i := range of {
-		out = append(out, point{of[i].Fuel, of[i].Hash, of[i].CID, r.Worker})
+		out = append(out, point{of[i].Fuel, of[i].Hash, of[i].CID, r.Worker, t.Engine, t.Pass})
 	}
-	return append(out, point{fuel: r.Trail.Fuel, by: r.Worker})
+	return append(out, point{fuel: t.Fuel, by: r.Worker, engine: t.Engine, pass: t.Pass})
 }
 
 // Segment returns the part of a run that a proof names, which may be hostile, of a result that was
@@ -81,7 +87,8 @@ func (r *Result) Segment(p *PartProof, spacing uint64) (Segment, error) {
 			return Segment{}, errors.New("a part that several workers ran")
 		}
 	}
-	s := Segment{From: from.fuel, To: to.fuel, Before: from.hash, After: to.hash, State: from.cid, By: to.by}
+	s := Segment{From: from.fuel, To: to.fuel, Before: from.hash, After: to.hash, State: from.cid, By: to.by,
+		Engine: to.engine, Pass: to.pass}
 	if s.To < s.From || s.To == s.From && !s.Ends() {
 		return Segment{}, fmt.Errorf("a part from fuel %d to %d", s.From, s.To)
 	}

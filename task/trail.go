@@ -27,7 +27,7 @@ type Trail struct {
 	// Began is the chain of states that the run went on from; empty where the worker ran the task
 	// from its beginning. A worker answers for what came of the task from the first of them on, and
 	// for all of it where there is none.
-	Began []Link `cbor:"6,keyasint,omitempty" most:"16" json:"-"`
+	Began []Link `cbor:"6,keyasint,omitempty" most:"64" json:"-"`
 	// Engine is what ran it: the architecture that a compiler made code for, as GOARCH has it, or
 	// EngineInterpreter. Empty where its worker does not say.
 	Engine string `cbor:"7,keyasint,omitempty" json:"engine,omitempty"`
@@ -114,9 +114,7 @@ func (t *Trail) validate() error {
 		return fmt.Errorf("a state's hash of %d bytes", len(t.Last))
 	case t.Boundaries > MaxBoundaries:
 		return fmt.Errorf("%d boundaries, the most is %d", t.Boundaries, MaxBoundaries)
-	case len(t.Engine) > maxEngine || strings.ContainsFunc(t.Engine, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
-	}):
+	case !engineNamed(t.Engine):
 		return errors.New("an engine whose name is none")
 	case len(t.Began) > MaxChain:
 		return fmt.Errorf("a chain of %d states, the most is %d", len(t.Began), MaxChain)
@@ -126,6 +124,13 @@ func (t *Trail) validate() error {
 		return fmt.Errorf("%d boundaries with a root of %d bytes", t.Boundaries, len(t.Root))
 	}
 	return nil
+}
+
+// engineNamed reports whether a name can be an engine's.
+func engineNamed(name string) bool {
+	return len(name) <= maxEngine && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	})
 }
 
 // Difference says in what a run here parts from a trail that was signed, and "" where it does not,

@@ -11,6 +11,7 @@ import (
 // Domains keep a voucher's signatures from meaning anything else.
 const (
 	stateDomain    = "godwit state 2\x00"
+	madeDomain     = "godwit state 3\x00" // that says how it was made
 	badStateDomain = "godwit bad state 1\x00"
 )
 
@@ -26,6 +27,10 @@ type State struct {
 	// digest of the Link that the worker's own run went on from; empty where it ran the task
 	// from its beginning, and where Bad.
 	Hash, Prior []byte
+	// Engine and Pass say what ran the task, as a Trail does: of another worker's compiler nobody can tell who is
+	// wrong. Empty and 0 where the worker does not say, and where Bad.
+	Engine string
+	Pass   uint32
 }
 
 // A Voucher is a worker's signed word about a state of a task that it had the lease of, with
@@ -36,24 +41,26 @@ type Voucher struct {
 	Receipt Receipt `cbor:"2,keyasint"`
 	// Signature is the worker's over the receipt and what it says of the state.
 	Signature []byte `cbor:"3,keyasint"`
-	// Hash and Prior are as State has them.
-	Hash  []byte `cbor:"4,keyasint,omitempty"`
-	Prior []byte `cbor:"5,keyasint,omitempty"`
+	// Hash, Prior, Engine and Pass are as State has them.
+	Hash   []byte `cbor:"4,keyasint,omitempty"`
+	Prior  []byte `cbor:"5,keyasint,omitempty"`
+	Engine string `cbor:"6,keyasint,omitempty"`
+	Pass   uint32 `cbor:"7,keyasint,omitempty"`
 }
 
 // Vouch signs a worker's word about a state. It refuses one that Verify would refuse.
 func Vouch(key ed25519.PrivateKey, receipt *Receipt, s State) (*Voucher, error) {
 	v := &Voucher{Worker: PeerIDOf(key.Public().(ed25519.PublicKey)), Receipt: *receipt,
-		Hash: s.Hash, Prior: s.Prior}
+		Hash: s.Hash, Prior: s.Prior, Engine: s.Engine, Pass: s.Pass}
 	b, err := v.body(s)
 	if err != nil {
 		return nil, fmt.Errorf("vouching for a state: %w", err)
 	}
-	v.Signature = sign(key, s.domain(), b)
+	v.Signature = sign(key, v.domain(s), b)
 	return v, nil
 }
 
-// Verify checks that Worker said that of a state, whose Hash and Prior are the voucher's own, and
+// Verify checks that Worker said that of a state, whose Hash, Prior, Engine and Pass are the voucher's own, and
 // that Receipt's leader gave it a lease of the task. Whether that peer may lead is for the caller
 // to know.
 func (v *Voucher) Verify(s State) error {
@@ -65,15 +72,18 @@ func (v *Voucher) Verify(s State) error {
 	if err != nil {
 		return fmt.Errorf("verifying who vouches for a state: %w", err)
 	}
-	if !verify(key, s.domain(), b, v.Signature) {
+	if !verify(key, v.domain(s), b, v.Signature) {
 		return fmt.Errorf("verifying that %s vouches for a state: %w", v.Worker, ErrSignature)
 	}
 	return v.Receipt.Verify(s.Task, v.Worker)
 }
 
-func (s *State) domain() string {
-	if s.Bad {
+func (v *Voucher) domain(s State) string {
+	switch {
+	case s.Bad:
 		return badStateDomain
+	case v.Pass > 0:
+		return madeDomain
 	}
 	return stateDomain
 }
@@ -83,14 +93,17 @@ func (v *Voucher) body(s State) ([]byte, error) {
 	switch {
 	case s.CID != "" && !s.CID.Valid() || s.CPU < 0:
 		return nil, errors.New("it is out of bounds")
-	case s.Bad && (s.Fuel != 0 || s.CPU != 0 || s.CID == "" || v.Receipt.From != s.CID || len(v.Hash)+len(v.Prior) > 0):
+	case s.Bad && (s.Fuel != 0 || s.CPU != 0 || s.CID == "" || v.Receipt.From != s.CID || len(v.Hash)+len(v.Prior) > 0 ||
+		v.Pass > 0):
 		return nil, errors.New("it is called bad by who was not to go on from it")
 	case !s.Bad && s.Fuel == 0:
 		return nil, errors.New("it is of no work")
 	case !s.Bad && (len(v.Hash) != sha256.Size || len(v.Prior) != 0 && len(v.Prior) != sha256.Size):
 		return nil, fmt.Errorf("hashes of %d and %d bytes", len(v.Hash), len(v.Prior))
+	case !engineNamed(v.Engine) || v.Pass == 0 && v.Engine != "":
+		return nil, errors.New("it says of no version, or in no words, how it was made")
 	}
-	return Encode(struct {
+	type said struct {
 		_       struct{} `cbor:",toarray"`
 		Job     JobID
 		Index   uint64
@@ -100,8 +113,18 @@ func (v *Voucher) body(s State) ([]byte, error) {
 		Receipt Receipt
 		Hash    []byte
 		Prior   []byte
-	}{Job: s.Task.Job, Index: s.Task.Index, CID: s.CID, Fuel: s.Fuel, CPU: s.CPU, Receipt: v.Receipt,
-		Hash: v.Hash, Prior: v.Prior})
+	}
+	of := said{Job: s.Task.Job, Index: s.Task.Index, CID: s.CID, Fuel: s.Fuel, CPU: s.CPU, Receipt: v.Receipt,
+		Hash: v.Hash, Prior: v.Prior}
+	if v.Pass == 0 {
+		return Encode(of)
+	}
+	return Encode(struct {
+		_      struct{} `cbor:",toarray"`
+		Said   said
+		Engine string
+		Pass   uint32
+	}{Said: of, Engine: v.Engine, Pass: v.Pass})
 }
 
 const (

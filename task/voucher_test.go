@@ -22,6 +22,9 @@ func TestVoucher(t *testing.T) {
 			s.Fuel = rapid.Uint64Min(1).Draw(t, "fuel")
 			s.CPU = time.Duration(rapid.Int64Min(0).Draw(t, "cpu"))
 			s.Hash = make([]byte, 32)
+			if rapid.Bool().Draw(t, "says how") {
+				s.Engine, s.Pass = rapid.SampledFrom([]string{"", "amd64", EngineInterpreter}).Draw(t, "engine"), 7
+			}
 			if rapid.Bool().Draw(t, "went on") {
 				s.Prior = bytes.Repeat([]byte{7}, 32)
 			}
@@ -52,6 +55,9 @@ func TestVoucher(t *testing.T) {
 			"task":       func(_ *Voucher, s *State) { s.Task.Index++ },
 			"job":        func(_ *Voucher, s *State) { s.Task.Job = JobID(RawCID(nil)) },
 			"state":      func(v *Voucher, s *State) { s.CID, v.Receipt.From = RawCID(nil), RawCID(nil) },
+			"compiler":   func(v *Voucher, _ *State) { v.Engine += "x" },
+			"version":    func(v *Voucher, _ *State) { v.Pass++ },
+			"how":        func(v *Voucher, _ *State) { v.Engine, v.Pass = "arm64", v.Pass^7 },
 			"time":       func(_ *Voucher, s *State) { s.CPU++ },
 			"other word": func(_ *Voucher, s *State) { s.Bad, s.Fuel, s.CPU = !s.Bad, 1, 0 },
 			"its good word is called bad": func(_ *Voucher, s *State) {
@@ -97,8 +103,11 @@ func TestVouchesForNothing(t *testing.T) {
 		"no work": {Task: id, CID: good.CID}, "no hash": {Task: id, CID: good.CID, Fuel: 1},
 		"no time": {Task: id, CID: good.CID, Fuel: 1, CPU: -1, Hash: good.Hash},
 		"bad":     {Task: id, CID: good.CID, Bad: true}, "bad, of no name": {Task: id, Bad: true},
-		"no state":     {Task: id, CID: "state", Fuel: 1, Hash: good.Hash},
-		"half a prior": {Task: id, CID: good.CID, Fuel: 1, Hash: good.Hash, Prior: good.Hash[1:]},
+		"no state":                  {Task: id, CID: "state", Fuel: 1, Hash: good.Hash},
+		"a compiler of no version":  {Task: id, CID: good.CID, Fuel: 1, Hash: good.Hash, Engine: "amd64"},
+		"a compiler of no name":     {Task: id, CID: good.CID, Fuel: 1, Hash: good.Hash, Engine: "A M D", Pass: 1},
+		"a bad state that was made": {Task: id, CID: good.CID, Bad: true, Pass: 1},
+		"half a prior":              {Task: id, CID: good.CID, Fuel: 1, Hash: good.Hash, Prior: good.Hash[1:]},
 	} {
 		if _, err := Vouch(testKey(1), &Receipt{}, s); err == nil {
 			t.Errorf("%s: it is signed", name)

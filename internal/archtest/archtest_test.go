@@ -75,8 +75,8 @@ var rules = map[string]rule{
 
 	"scheduler/replication": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
-	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable",
-		"scheduler/timer"}},
+	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/ledger", "scheduler/message",
+		"scheduler/durable", "scheduler/timer"}},
 
 	"scheduler/submitter": {core: true, own: []string{"credibility", "task", "scheduler/ledger", "scheduler/message",
 		"scheduler/durable", "scheduler/memo", "scheduler/timer"}},
@@ -187,6 +187,9 @@ var rules = map[string]rule{
 	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
 
 	"internal/archtest": {},
+
+	"internal/face": {own: []string{"api", "api/web", "internal/noop", "lab/testbed", "owner", "scheduler/message"},
+		outside: []string{"github.com/chromedp/"}},
 
 	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk",
 		"internal/noop", "internal/pause", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},

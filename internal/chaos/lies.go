@@ -30,6 +30,7 @@ const (
 
 const (
 	liesLead   = "leader"   // the node that leads
+	liesHoard  = "hoarder"  // that one, too
 	liesParts  = "interval" // only long tasks have parts
 	liesRefuse = "refusing"
 	errsBits   = "bit"
@@ -56,6 +57,7 @@ var lies = []lie{
 	{"auditor", "is honest, and says something else where it seems to be asked to compare", named},
 	{liesRefuse, "refuses the states that it signed", standing},
 	{liesLead, "leads, holds results back, changes some, and lets anybody compare", standing},
+	{liesHoard, "leads, and says of some results that it has them, which nobody ever gets", standing},
 	{hideTrail, "signs no trail", standing},
 	{hideEngine, "lies, and says that an engine made it that nobody has", standing},
 	{errsBits, "its memory loses bits", named},
@@ -67,9 +69,12 @@ var crowds = [][]string{
 	{"lazy", "one", hideTrail, "agreed"},
 	{"late", liesParts, liesRefuse, liesLead},
 	{"auditor", "agreed", "agreed", liesParts},
-	{hideEngine, "auditor", liesLead, errsBits},
+	{hideEngine, "auditor", liesHoard, errsBits},
 	{"one", "late", liesRefuse, errsEngine},
 }
+
+// leads reports whether who lies so leads at first.
+func (l lie) leads() bool { return l.name == liesLead || l.name == liesHoard }
 
 // lieNames lists them for people.
 func lieNames() string {
@@ -102,7 +107,7 @@ func kindsOf(names string, seed uint64) ([]lie, error) {
 		if !known {
 			return nil, fmt.Errorf("--kinds: nobody lies like %q", name)
 		}
-		if l.name == liesLead {
+		if l.leads() {
 			leaders++
 		}
 		out = append(out, l)
@@ -126,7 +131,7 @@ func (t *trial) appoint(kinds []lie, rng *rand.Rand) (out []liar) {
 	places := rng.Perm(len(t.nodes) - 2)
 	for _, kind := range kinds {
 		n := t.nodes[0]
-		if kind.name != liesLead {
+		if !kind.leads() {
 			n, places = t.nodes[1+places[0]], places[1:]
 		}
 		l := liar{kind, n, filepath.Join(t.dir, fmt.Sprintf("node%d.lies", n.index))}

@@ -24,7 +24,7 @@ func TestCrowds(t *testing.T) {
 		}
 	}
 	for names, want := range map[string]int{"lazy": 1, "bit, engine": 2, "agreed,agreed,leader": 3, "honest": 0, ",": 0,
-		"leader,leader": 0} {
+		"leader,leader": 0, "leader,hoarder": 0} {
 		if kinds, err := kindsOf(names, 1); len(kinds) != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v", names, kinds, err)
 		}

@@ -21,6 +21,7 @@ const (
 	saysRefused  = "task refused"
 	saysNone     = "task no result"
 	saysUnserved = "runs again as a whole"
+	saysBrought  = "task brought by a worker"
 )
 
 // A naming is what is said of one peer.
@@ -110,6 +111,11 @@ func (t *trial) judgeLiar(ctx context.Context, jobs []*checkedJob, l *liar, n *n
 	case l.name == liesLead:
 		t.report.show("  its word is not taken", "", "%d results that it changed, or others than were asked for",
 			linesWith(log, saysRefused, l.peer))
+	case l.name == liesHoard:
+		brought := linesWith(log, saysBrought)
+		t.report.show("  what it has, workers bring", "", "%d times", brought)
+		t.report.expect(who+" holds up nothing: workers bring what it does not", told == 0 || brought > 0,
+			"it kept %d", told)
 	case l.name == hideTrail, l.name == hideEngine:
 		t.report.show("  what it gives is no result", "", "%d times", linesWith(log, saysNone, l.peer))
 		t.report.expect(who+" is kept away, and nothing of it is held wrong", n.kept == 0 &&

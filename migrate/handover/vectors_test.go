@@ -115,7 +115,7 @@ func TestMalformedFrames(t *testing.T) {
 		"a word and no manifest": {KindRound, said(1, 0, 3, "abc"),
 			"handover: bad frame: of kind 5: a word of 3 bytes, and 3 bytes with the manifest"},
 		"a word of 4 GiB": {KindRound, said(1, 0, math.MaxUint32, "abc"),
-			"handover: bad frame: of kind 5: a word of 4294967295 bytes, the most is 16384"},
+			"handover: bad frame: of kind 5: a word of 4294967295 bytes, the most is 65536"},
 		"a final of a long word": {KindFinal, said(1, 0, 9, strings.Repeat("h", len(Hash{}))+"abc"),
 			"handover: bad frame: of kind 8: a word of 9 bytes, and 3 bytes with the manifest"},
 		"time that runs back": {KindRound, round(1, math.MaxUint64, "m"),
@@ -212,9 +212,9 @@ func TestLimitsByKind(t *testing.T) {
 		case KindPages:
 			want = 256<<10 + 40 + 128<<10
 		case KindRound:
-			want = 24 + 16<<10 + 64<<20
+			want = 24 + 64<<10 + 64<<20
 		case KindFinal:
-			want = 56 + 16<<10 + 64<<20
+			want = 56 + 64<<10 + 64<<20
 		case 0, 11, 12, 13, 14, 15, 16, 17, 18, 19:
 			want = 0
 		}
@@ -236,7 +236,7 @@ func TestRefusedToSend(t *testing.T) {
 		{Round{N: 1, CPU: -time.Second, Manifest: []byte("m")},
 			"handover: bad frame: handover.Round: a processor time of -1s"},
 		{Round{N: 1, Word: make([]byte, MaxWord+1), Manifest: []byte("m")},
-			"handover: bad frame: handover.Round: a word of 16385 bytes, the most is 16384"},
+			"handover: bad frame: handover.Round: a word of 65537 bytes, the most is 65536"},
 		{Final{N: 1}, "handover: bad frame: handover.Final: a manifest of 0 bytes, the most is 67108864"},
 		{Pages{}, "handover: bad frame: handover.Pages: 0 blocks of 0 bytes, the most is 393256"},
 		{Pages{Blocks: []Block{{Data: []byte("x")}, {Page: MaxPages, Data: []byte("x")}}},

@@ -62,7 +62,7 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 	e := message.Prepare{Job: u.Task.Job, Key: u.Key}
 	var job *Job
 	release := func() {}
-	spec, err := x.jobs.open(ctx, e)
+	spec, _, err := x.jobs.open(ctx, e)
 	if err == nil {
 		release = x.Content.Hold(JobContent(spec)) // until the loop names it: see auditRoots
 		job, err = x.jobs.make(ctx, spec, e)

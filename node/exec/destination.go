@@ -150,7 +150,7 @@ func (d *destination) best() (saved *message.Checkpoint, release func()) {
 		return nil, func() {}
 	}
 	return d.vouched(d.attempt, message.Checkpoint{CID: root, Fuel: b.Fuel, CPU: b.CPU}, b.Manifest,
-			d.chainOf(b.Word, b.Fuel, b.CPU)),
+			making{chain: d.chainOf(b.Word, b.Fuel, b.CPU)}),
 		d.Content.Hold([]task.CID{root})
 }
 

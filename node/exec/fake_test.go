@@ -224,11 +224,11 @@ func (h *fakeHost) holding() map[task.CID]int {
 	return maps.Clone(h.held)
 }
 
-func (h *fakeHost) Record(context.Context, task.JobID, []task.PeerID) (*task.Job, error) {
+func (h *fakeHost) Record(context.Context, task.JobID, []task.PeerID) (*task.Job, task.PeerID, error) {
 	if h.job == nil {
-		return nil, blocks.ErrNotFound
+		return nil, "", blocks.ErrNotFound
 	}
-	return h.job, nil
+	return h.job, "", nil
 }
 
 // prepared hands the Executor a job of so many tasks that take so long, and returns its

@@ -67,9 +67,9 @@ type Content interface {
 	// Fetch brings whole DAGs here from the holders, each of the size that its bound
 	// allows, and makes them durable.
 	Fetch(ctx context.Context, roots []blocks.Root, holders []task.PeerID) error
-	// Record returns the job of an ID, from here or from the holders, its signature
-	// checked.
-	Record(ctx context.Context, id task.JobID, holders []task.PeerID) (*task.Job, error)
+	// Record returns the job of an ID and who submitted it, from here or from the holders, its
+	// signature checked.
+	Record(ctx context.Context, id task.JobID, holders []task.PeerID) (*task.Job, task.PeerID, error)
 	// MakeRoom returns when so many bytes more can be kept, or says why they cannot be.
 	// owed is what the node has promised: results, and states of tasks; new work is not,
 	// and leaves some room.

@@ -64,7 +64,7 @@ func (s *jobs) prepared(of Client, id task.JobID, job *Job, err error) {
 	} else {
 		s.discard(s.ready[id]) // of a client before
 		s.ready[id] = job
-		answer.Job = job.spec
+		answer.Job, answer.Submitter = job.spec, job.submitter
 	}
 	of.Report(answer)
 }
@@ -72,20 +72,24 @@ func (s *jobs) prepared(of Client, id task.JobID, job *Job, err error) {
 // bring fetches a job's record, module and the inputs that all its tasks read, and stages them as
 // files, from any goroutine. Who was named for the state of one of its tasks alone is not asked for those.
 func (s *jobs) bring(ctx context.Context, e message.Prepare) (*Job, error) {
-	spec, err := s.open(ctx, e)
+	spec, submitter, err := s.open(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	return s.make(ctx, spec, e)
+	job, err := s.make(ctx, spec, e)
+	if err == nil {
+		job.submitter = submitter
+	}
+	return job, err
 }
 
 // open fetches a job's record.
-func (s *jobs) open(ctx context.Context, e message.Prepare) (*task.Job, error) {
-	spec, err := s.Content.Record(ctx, e.Job, sure(e.Holders))
+func (s *jobs) open(ctx context.Context, e message.Prepare) (*task.Job, task.PeerID, error) {
+	spec, submitter, err := s.Content.Record(ctx, e.Job, sure(e.Holders))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return spec, spec.CheckKey(e.Key)
+	return spec, submitter, spec.CheckKey(e.Key)
 }
 
 // make fetches the modules and the common inputs of a job whose record is here, and stages them.

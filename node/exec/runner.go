@@ -53,10 +53,11 @@ type Job struct {
 	staged []stagedName        // files taken of the staging, each as often as it was
 	files  *staging            // where a task's own inputs come from
 	// holders are those that the job came from.
-	holders []task.PeerID
-	sealer  *seal.Sealer // of all that its tasks read and write but the module; nil: nothing is sealed
-	saves   saveCosts
-	rows    *jobRows // of its tables; nil for none
+	holders   []task.PeerID
+	submitter task.PeerID
+	sealer    *seal.Sealer // of all that its tasks read and write but the module; nil: nothing is sealed
+	saves     saveCosts
+	rows      *jobRows // of its tables; nil for none
 
 	mu   sync.Mutex
 	over bool                // it is no longer ready
@@ -114,6 +115,9 @@ type State struct {
 	OnStandby func()
 	OnStage   func(n int)
 	OnBegin   func()
+	// OnEngine is called before all others with what runs the task: see task.Trail. A Runner that does not say never
+	// calls it.
+	OnEngine func(engine string, pass uint32)
 
 	// OnState is as sandbox.Task.OnState; nil: states at boundaries are not kept.
 	OnState func(at task.Boundary, manifest []byte) (more bool)

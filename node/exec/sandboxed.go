@@ -53,7 +53,7 @@ func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 		t.Freeze, t.Save, t.Share = s.Stop, s.Save, s.Share
 		t.OnBoundary = s.OnBoundary
 		t.Stages, t.OnStandby, t.OnStage, t.OnBegin = s.Stages, s.OnStandby, s.OnStage, s.OnBegin
-		t.OnState = s.OnState
+		t.OnState, t.OnEngine = s.OnState, s.OnEngine
 	}
 	if run.Most > 0 {
 		t.Limits.Wall = min(t.Limits.Wall, run.Most)

@@ -14,8 +14,8 @@ import (
 // done with the states that it tells of.
 type saving struct {
 	State
-	before   time.Duration // CPU time that the state to go on from stands for
-	chain    []task.Link   // of the run; empty for one that began with the task, or has no receipt
+	before time.Duration // CPU time that the state to go on from stands for
+	making
 	word     func(snapshot) []byte
 	pages    *pageStore
 	costs    *saveCosts // of its job
@@ -26,6 +26,13 @@ type saving struct {
 	taken    func(s snapshot) // keeps a state here
 	stays    func(why string) // called when it could not stop with its state
 	refused  func()           // called when nobody can go on from the state it was to; nil for none
+}
+
+// A making is how the run of an attempt came to a state.
+type making struct {
+	chain  []task.Link // of the run; empty for one that began with the task, or has no receipt
+	engine string      // that runs it, and pass: see task.Trail; "" and 0 while nobody says
+	pass   uint32
 }
 
 // newSaving returns that of an attempt, whose lease says that so much work is left. Blocks
@@ -41,13 +48,14 @@ func (c *core) newSaving(
 		Every: job.spec.Checkpoint.Every, Pages: s.pages, Stop: a.stop, Save: a.controls.save, Share: a.controls.share,
 		OnCheckpoint: s.checkpoint, OnFrozen: s.frozen, OnNotSaved: s.notSaved,
 	}
+	s.OnEngine = func(engine string, pass uint32) { s.engine, s.pass = engine, pass }
 	if job.spec.Replicas > 1 {
 		s.OnBoundary = func(b task.Boundary) {
 			s.marks = message.AddMarks(s.marks, []message.Mark{{Fuel: b.Fuel, State: b.State}})
 		}
 	}
 	s.taken = func(state snapshot) { c.keepState(a, s, state) }
-	s.word = func(state snapshot) []byte { return c.wordOf(a, state, s.chain) }
+	s.word = func(state snapshot) []byte { return c.wordOf(a, state, s.making) }
 	return s
 }
 
@@ -119,20 +127,21 @@ func (c *core) keepState(a *attempt, s *saving, state snapshot) {
 	c.report(a.of, message.Checkpointed{
 		Task: a.name.Task, Attempt: a.name.Attempt, Marks: marks,
 		Checkpoint: *c.vouched(a, message.Checkpoint{CID: root, Fuel: state.fuel, CPU: state.cpu}, state.manifest,
-			s.chain),
+			s.making),
 	})
 }
 
-// vouched has this node vouch for a state that the attempt came to, or that came here for it, by a
-// run with that chain.
-func (c *core) vouched(a *attempt, s message.Checkpoint, manifest []byte, chain []task.Link) *message.Checkpoint {
+// vouched has this node vouch for a state that the attempt came to, or that came here for it.
+func (c *core) vouched(a *attempt, s message.Checkpoint, manifest []byte, by making) *message.Checkpoint {
 	if a.receipt == nil || !s.Valid() {
 		return &s
 	}
-	v, err := task.Vouch(c.Key, a.receipt, s.ToVouch(a.name.Task, sha256.Sum256(manifest), chain))
+	state := s.ToVouch(a.name.Task, sha256.Sum256(manifest), by.chain)
+	state.Engine, state.Pass = by.engine, by.pass
+	v, err := task.Vouch(c.Key, a.receipt, state)
 	if err != nil {
 		c.Log.Error("vouching for a checkpoint", "task", a.name.Task.String(), "err", err)
 	}
-	s.Voucher, s.Before = v, a.shown(chain)
+	s.Voucher, s.Before = v, a.shown(by.chain)
 	return &s
 }

@@ -18,18 +18,18 @@ type word struct {
 	Before []task.Link `cbor:"2,keyasint,omitempty"`
 }
 
-// wordOf is what this node says of a state of an attempt, whose run has that chain; nil where the
-// lease has no receipt, as in an overlay of one.
-func (c *core) wordOf(a *attempt, s snapshot, chain []task.Link) []byte {
+// wordOf is what this node says of a state of an attempt; nil where the lease has no receipt, as in an
+// overlay of one.
+func (c *core) wordOf(a *attempt, s snapshot, by making) []byte {
 	if a.receipt == nil {
 		return nil
 	}
 	hash := sha256.Sum256(s.manifest)
 	v, err := task.Vouch(c.Key, a.receipt, task.State{Task: a.name.Task, Fuel: s.fuel, CPU: s.cpu, Hash: hash[:],
-		Prior: task.PriorOf(chain)})
+		Prior: task.PriorOf(by.chain), Engine: by.engine, Pass: by.pass})
 	var body []byte
 	if err == nil {
-		body, err = task.Encode(&word{*v, a.shown(chain)})
+		body, err = task.Encode(&word{*v, a.shown(by.chain)})
 	}
 	if err != nil {
 		c.Log.Error("vouching for a state that is handed over", "task", a.name.Task.String(), "err", err)

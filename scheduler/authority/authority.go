@@ -48,7 +48,7 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 		epoch, leads := k.Leads(from)
 		switch {
 		case (m.Accepted != nil || m.Progress != nil) && k.LeadsCell(from):
-		case m.Progress != nil && k.Coordinates(from):
+		case m.Progress != nil && (k.Coordinates(from) || k.Member(from)): // if it was asked: the submitter knows
 		case !leads:
 			return nil, refuse("it does not lead")
 		case latest(m) > epoch:

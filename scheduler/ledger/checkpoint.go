@@ -23,7 +23,7 @@ type Checkpoint struct {
 	// simulations.
 	Voucher *task.Voucher `cbor:"4,keyasint,omitempty"`
 	// Before is the chain of states that the run of that worker went on from: see task.Link.
-	Before []task.Link `cbor:"5,keyasint,omitempty" most:"15"`
+	Before []task.Link `cbor:"5,keyasint,omitempty" most:"63"`
 }
 
 // Chain is the chain of a run that goes on from the checkpoint; nil where nobody vouches for it.

@@ -111,6 +111,15 @@ type Expect struct {
 	Reads       *Reads        // the lease's; read only
 }
 
+// Accuse says that a replica is wrong on the way, as this node's run of a part shows: the first state of Chain is
+// wrong if the next is right, or the beginning of the task where that is the only one. The driver looks again, and
+// shows it to others.
+type Accuse struct {
+	Record task.Record
+	Task   task.TaskID
+	Chain  []task.Link // at least one; read only
+}
+
 // Release says that a job is over for this machine: what Prepare or Fetch
 // brought for it may be dropped.
 type Release struct{ Job task.JobID }
@@ -138,6 +147,7 @@ func (Expect) effect()     {}
 func (Release) effect()    {}
 func (JobChanged) effect() {}
 func (Decided) effect()    {}
+func (Accuse) effect()     {}
 
 // Outrun says that a peer has obeyed a later epoch than this coordinator's, which it
 // therefore does not obey, by its own word. The driver tells its overlay.Lease (Refused,

@@ -75,7 +75,9 @@ type Fetched struct {
 type Prepared struct {
 	ID  task.JobID
 	Job *task.Job // owned by the driver; read only
-	Err string
+	// Submitter signed the job; "" where the driver does not know: then nobody is told of its results but leaders.
+	Submitter task.PeerID
+	Err       string
 }
 
 // Ended answers a Start effect, once, and so it does an Expect that was answered

@@ -111,6 +111,9 @@ type Progress struct {
 	Job     task.JobID    `cbor:"1,keyasint"`
 	Tasks   []TaskSummary `cbor:"2,keyasint" most:"256"`
 	Summary JobSummary    `cbor:"3,keyasint"`
+	// Made says that Tasks are what the sender made of them itself, as a worker: one result alone may not tell how a
+	// task ended, and Summary says nothing.
+	Made bool `cbor:"5,keyasint,omitempty"`
 	// Unknown are tasks of a job with stages that the submitter says it holds, and of which the leader knows no
 	// end: it is to send what it holds, as Made, for those that read them.
 	Unknown []Range `cbor:"4,keyasint,omitempty" most:"1024"`
@@ -213,6 +216,8 @@ type Got struct {
 	Again []Again `cbor:"9,keyasint,omitempty" most:"128"`
 	// Taken is as in Submit, all of it.
 	Taken []Range `cbor:"10,keyasint,omitempty" most:"65536"`
+	// Asks says that it is a question to one that does not lead: what it has of the job that is not in Have.
+	Asks bool `cbor:"11,keyasint,omitempty"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

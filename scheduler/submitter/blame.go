@@ -123,9 +123,9 @@ func had(ev *message.Audited) []task.PeerID {
 // node made takes its place, and all else of them, or of all who had the task, is in doubt.
 func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why string) {
 	a.judgeOpposed(j, a.at[ev.Task], ev, &ev.Here)
-	engine := a.excusedBy(j, ev, by)
+	engine, excused := a.excusedBy(j, ev, by), task.PeerID("")
 	if engine != "" {
-		by, why = nil, why+excuseOf(engine)
+		excused, by, why = by[0], nil, why+excuseOf(engine)
 	}
 	if a.narrow(j, ev, by, why) {
 		return
@@ -151,8 +151,8 @@ func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why 
 	a.s.replaced(j, ev.Held.Failed, end.Failed)
 	if engine != "" {
 		at := a.at[ev.Task]
-		at.by, at.engine = ev.Held.Results[0].Worker, engine
-		a.diverged(j, ev, engine, why)
+		at.by, at.engine = excused, engine
+		a.diverged(j, ev, excused, engine, why)
 	} else {
 		a.blame(ev, by, why)
 	}
@@ -214,7 +214,7 @@ func (a *audits) judgeOpposed(j *submitted, at *auditing, ev *message.Audited, h
 			by = []task.PeerID{r.Worker}
 		}
 		if engine := a.excusedBy(j, &its, by); engine != "" {
-			a.diverged(j, &its, engine, why+excuseOf(engine))
+			a.diverged(j, &its, r.Worker, engine, why+excuseOf(engine))
 			continue
 		}
 		if len(by) > 0 && at.right && ev.Held.Refuted == nil {

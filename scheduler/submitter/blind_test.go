@@ -22,6 +22,7 @@ func peers(of []int) (out []task.PeerID) {
 
 func (c *crew) Group() []task.PeerID       { return peers(c.group) }
 func (c *crew) Workers() []task.PeerID     { return peers(c.lends) }
+func (c *crew) Peers() []task.PeerID       { return peers(append(slices.Clone(c.group), c.lends...)) }
 func (c *crew) Network(task.PeerID) string { return "" }
 
 // sees has the bench go by a crew.

@@ -15,6 +15,8 @@ type Map interface {
 	// Workers are the members that lend slots now, in order; nil where that is not known. It is asked
 	// during Step only.
 	Workers() []task.PeerID
+	// Peers are all members, in order; nil where these are not known. It is asked during Step only.
+	Peers() []task.PeerID
 }
 
 func (r *reputations) networkOf(worker task.PeerID) string {

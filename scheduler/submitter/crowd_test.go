@@ -16,6 +16,7 @@ type networks func(task.PeerID) string
 
 func (n networks) Network(w task.PeerID) string { return n(w) }
 func (n networks) Workers() []task.PeerID       { return nil }
+func (n networks) Peers() []task.PeerID         { return nil }
 
 // However well its workers are known, no more of a job is accepted of one network than a fifth, and
 // of strangers than three tenths; the rest is run again.

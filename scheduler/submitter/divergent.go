@@ -21,17 +21,24 @@ import (
 // all: one that errs meets whoever has it, and few liars agree.
 const compilerErrs = 3
 
-// excusedBy returns the engine to which a worker may owe it that its result is wrong; "" for none.
+// excusedBy returns the engine to which a worker may owe it that its result, or the state that it left, is wrong; ""
+// for none.
 func (a *audits) excusedBy(j *submitted, ev *message.Audited, by []task.PeerID) string {
 	r, at := &ev.Held.Results[0], a.at[ev.Task]
-	if len(by) != 1 || by[0] != r.Worker || r.Trail == nil || at.compiled == nil || at.compiled.Trail == nil {
+	if len(by) != 1 || r.Trail == nil || at.compiled == nil || at.compiled.Trail == nil {
 		return ""
 	}
 	engine := r.Trail.Engine
+	if by[0] != r.Worker {
+		if at.trace == nil || !at.trace.wrong {
+			return ""
+		}
+		engine = at.trace.probe().Voucher.Engine
+	}
 	if engine == "" || engine == task.EngineInterpreter || engine == at.compiled.Trail.Engine {
 		return ""
 	}
-	if first, is := a.excuses[r.Worker]; is && first.module != j.spec.Module {
+	if first, is := a.excuses[by[0]]; is && first.module != j.spec.Module {
 		alike := 0
 		for _, e := range a.excuses {
 			if e.engine == engine {
@@ -45,9 +52,8 @@ func (a *audits) excusedBy(j *submitted, ev *message.Audited, by []task.PeerID) 
 	return engine
 }
 
-// diverged notes that a program is divergent on an engine, as a worker's result shows.
-func (a *audits) diverged(j *submitted, ev *message.Audited, engine, why string) {
-	worker := ev.Held.Results[0].Worker
+// diverged notes that a program is divergent on an engine, as what a worker made shows.
+func (a *audits) diverged(j *submitted, ev *message.Audited, worker task.PeerID, engine, why string) {
 	if _, is := a.excuses[worker]; !is {
 		a.excuses[worker] = excuse{j.spec.Module, engine}
 		a.credit(worker)

@@ -2,6 +2,7 @@ package submitter
 
 import (
 	"slices"
+	"time"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -115,10 +116,18 @@ func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 		j.settled(t.Index)
 		j.took(t, s.now)
 		j.disputed = dispute{}
-		j.withheld.brought()
+		j.withheld.brought(wallOf(t))
 		s.audits.check(j, t)
 		j.staged.skip(s, j)
 	}
+}
+
+// wallOf is how long the run of a task took, by its worker's word; 0 where there is none.
+func wallOf(t *message.TaskSummary) time.Duration {
+	if len(t.Results) == 0 {
+		return 0
+	}
+	return t.Results[0].Wall
 }
 
 // noteFailure notes that a task failed that ran, for those who look.

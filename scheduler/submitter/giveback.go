@@ -98,7 +98,7 @@ func (a *audits) distrustIn(j *submitted, worker task.PeerID, refused bool) {
 		a.s.emit(message.JobChanged{Job: j.id})
 	}
 	a.doubtVouched(j, worker)
-	if a.known(worker).Faults > 0 {
+	if !a.abroad.says(worker) { // nor has what it told of others counted for anything
 		a.doubtTold(j, worker)
 	}
 	if refused {

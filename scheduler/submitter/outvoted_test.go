@@ -18,6 +18,7 @@ type members []task.PeerID
 
 func (members) Network(task.PeerID) string { return "" }
 func (m members) Workers() []task.PeerID   { return slices.Clone(m) }
+func (m members) Peers() []task.PeerID     { return slices.Clone(m) }
 
 // membersOf are the workers of a bench from one number to another.
 func membersOf(from, to int) members {
@@ -127,6 +128,7 @@ type village members
 
 func (village) Network(task.PeerID) string { return "198.51.0.0/16" }
 func (n village) Workers() []task.PeerID   { return members(n).Workers() }
+func (n village) Peers() []task.PeerID     { return members(n).Workers() }
 
 // Who was outvoted has no say any more: not in what it had accepted before, nor later. It is not named.
 func TestOutvotedHasNoSay(t *testing.T) {
@@ -157,6 +159,48 @@ func TestOutvotedHasNoSay(t *testing.T) {
 	b.reborn(false)
 	if credit := b.s.audits.known(liar); credit.Says(b.now) || !credit.Says(b.now.Add(credibility.HalfLife+time.Hour)) {
 		t.Errorf("later %+v", credit)
+	}
+}
+
+// What was accepted by the word of a teller is run again once others outvoted it: its word counts no more.
+func TestOutvotedTeller(t *testing.T) {
+	const tasks, worker, teller = 60, 2, 9
+	b := newLeaderBench(t, tasks, "1e-2", false)
+	b.s.cfg.Strangers = credibility.Strangers{}
+	b.knows(worker, 12)
+	b.tried(b.tells(teller, 12, worker), true)
+	for i := range uint64(tasks) {
+		b.bring(worker, i, truth)
+	}
+	c, liar := b.s.jobs[b.id].checks, peerOf(teller)
+	told := slices.Clone(*c.told[liar])
+	if told.Count() == 0 {
+		t.Fatal("nothing was accepted by its word")
+	}
+	for n := 0; ; n++ {
+		if st, _ := b.s.Job(b.id); st.Settled() {
+			break
+		}
+		if n == 5000 {
+			t.Fatalf("it does not end: %+v", b.allChecks())
+		}
+		lacking := b.lacking()
+		if len(lacking) == 0 {
+			b.wait()
+			continue
+		}
+		i := lacking[n%len(lacking)]
+		if w := b.next(i, teller, teller); w > 0 && c.told[liar].Count() > 0 && told.Minus(only(i)).Count() == told.Count() {
+			b.bring(w, i, "wrong")
+		} else if w := b.next(i, 3, 8); w > 0 {
+			b.bring(w, i, truth)
+		}
+		if left := *c.told[liar]; len(left) > 0 && !b.s.audits.abroad.says(liar) {
+			t.Fatalf("%v stay accepted by its word, which is none", left)
+		}
+	}
+	if b.s.audits.abroad.says(liar) || b.faults(teller)+b.faults(worker) > 0 || !b.s.audits.abroad.says(peerOf(worker)) {
+		t.Errorf("it has a say: %v; faults %d, %d", b.s.audits.abroad.says(liar), b.faults(teller), b.faults(worker))
 	}
 }
 

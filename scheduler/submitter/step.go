@@ -112,7 +112,7 @@ func (s *Submitter) wake(key string) {
 }
 
 func (s *Submitter) receive(from task.PeerID, m *message.Message) {
-	if from != s.leader {
+	if from != s.leader || m.Progress != nil && m.Progress.Made {
 		if !(backups{s}).bring(from, m) {
 			s.fromBorrower(from, m)
 		}

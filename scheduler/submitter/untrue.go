@@ -13,7 +13,8 @@ import (
 // A teller whose word counted may turn out to be untrue: a result that it showed as one that it had run and
 // found right is proven wrong, or a result of its own is. Its word was no word then. What was accepted while it
 // counted was accepted with fewer checks than it should have been, so all of that is run again, as what is of a
-// worker that was wrong. A result that it merely does not show proves nothing, and lets its word count for less.
+// worker that was wrong. So it is where others outvoted the teller, who has no more say. A result that it merely does
+// not show proves nothing, and lets its word count for less.
 
 // countOf lists whose words of a worker count now for what is accepted of a job: none where the job does not go
 // by what is known of workers.

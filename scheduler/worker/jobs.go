@@ -18,11 +18,12 @@ type jobs struct {
 
 // A workerJob is a job that this worker was given tasks of.
 type workerJob struct {
-	id     task.JobID
-	spec   *task.Job // nil until prepared
-	key    []byte    // by the leader's word
-	leases int       // of held
-	idle   time.Time // since when leases is 0
+	id        task.JobID
+	spec      *task.Job   // nil until prepared
+	submitter task.PeerID // "" until then, and where it is not known
+	key       []byte      // by the leader's word
+	leases    int         // of held
+	idle      time.Time   // since when leases is 0
 }
 
 // of returns the job, and has it prepared if it is new.

@@ -23,6 +23,7 @@ type results struct {
 	// completed are those of all that need no other run, by task: of several the newest.
 	completed map[task.TaskID]*unacked
 	twice     bool // of some task there are several
+	given     given
 	out       *effects
 }
 
@@ -37,6 +38,8 @@ type unacked struct {
 	bytes  int64               // what it takes of MaxUnackedBytes
 	saved  *message.Checkpoint // where it stopped without completing: what to go on from
 	took   *message.Checkpoint // the same, if it was taken here: it is told with the result
+	// submitter is whose job it is of; "" where that is not known.
+	submitter task.PeerID
 }
 
 // newUnacked returns a result that no leader has seen.
@@ -90,8 +93,8 @@ func (r *results) tooMany(most int64) string {
 		" that no coordinator has taken"
 }
 
-// forget drops the results for which acknowledged is true.
-func (r *results) forget(acknowledged func(*unacked) bool) {
+// forget drops the results for which acknowledged is true, and remembers for a while that they were.
+func (r *results) forget(now time.Time, acknowledged func(*unacked) bool) {
 	r.all = slices.DeleteFunc(r.all, func(u *unacked) bool {
 		if !acknowledged(u) {
 			return false
@@ -100,6 +103,7 @@ func (r *results) forget(acknowledged func(*unacked) bool) {
 			delete(r.completed, id)
 		}
 		r.bytes -= u.bytes
+		r.given.add(u, now)
 		if u.key != "" {
 			r.kept--
 		}

@@ -17,7 +17,7 @@ func TestCompleted(t *testing.T) {
 		for n := range rapid.IntRange(0, 20).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "acknowledge") {
 				gone := rapid.IntRange(0, 1).Draw(t, "odd or even")
-				r.forget(func(u *unacked) bool { return int(u.ending.Attempt.Seq)%2 == gone })
+				r.forget(time.Time{}, func(u *unacked) bool { return int(u.ending.Attempt.Seq)%2 == gone })
 			} else {
 				u := newUnacked(message.Ending{Attempt: message.Attempt{Epoch: 1, Seq: uint64(n)}}, time.Time{})
 				u.ending.Result.Task.Index = rapid.Uint64Range(0, 2).Draw(t, "task")

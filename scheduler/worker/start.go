@@ -21,7 +21,7 @@ func (w *Worker) prepared(ev message.Prepared) {
 		}
 	}
 	if ev.Err == "" && ev.Job != nil {
-		j.spec = ev.Job
+		j.spec, j.submitter = ev.Job, ev.Submitter
 		w.jobs.idleSince(j, w.now)
 		return
 	}
@@ -83,7 +83,7 @@ func (w *Worker) ended(ev message.Ended) {
 		return
 	}
 	u := newUnacked(message.Ending{Attempt: h.attempt, Result: ev.Result, Handed: h.handedOver(&ev)}, w.now)
-	u.taken, u.begun = h.taken, h.begun
+	u.taken, u.begun, u.submitter = h.taken, h.begun, h.job.submitter
 	if ev.Result.Outcome != task.Completed && u.ending.Handed == nil {
 		u.saved, u.took = h.newest(), h.saved
 	}

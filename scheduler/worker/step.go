@@ -60,6 +60,9 @@ func (w *Worker) receive(from task.PeerID, m *message.Message) {
 	if m.Wrong != nil {
 		w.found(from, m.Wrong)
 	}
+	if m.Got != nil && m.Got.Asks {
+		w.results.bring(from, m.Got, w)
+	}
 	if from != w.leader {
 		return
 	}
@@ -97,7 +100,7 @@ func (w *Worker) acknowledged(a *message.Ack) {
 			n.Reason = ""
 			durable[n] = true
 		}
-		w.results.forget(func(u *unacked) bool {
+		w.results.forget(w.now, func(u *unacked) bool {
 			return durable[message.AttemptName{Task: u.ending.Result.Task, Attempt: u.ending.Attempt}]
 		})
 	}

@@ -78,7 +78,7 @@ func (w *Worker) HandsTo() (to []task.PeerID) {
 }
 
 // Roots lists the blocks that this worker needs kept: the outputs of results
-// that no coordinator has taken, the checkpoints that tasks here began from or
+// that no coordinator has taken, or that are told to submitters still, the checkpoints that tasks here began from or
 // stopped at and have no newer one of, the states that arrived without their
 // tasks, for keepArrived, and the records of the jobs prepared;
 // the modules and inputs of those are the driver's to add. Sorted, each once.
@@ -90,6 +90,9 @@ func (w *Worker) Roots() []task.CID {
 		if u.saved != nil {
 			roots.Add(u.saved.CID)
 		}
+	}
+	for i := range w.results.given.all {
+		roots.Add(message.RemoteOutputs(&w.results.given.all[i].result)...)
 	}
 	for id := range w.jobs.known {
 		roots.Add(task.CID(id))

@@ -21,7 +21,7 @@ func (r *Referee) part(ctx context.Context, f *Finding) error {
 		f.Verdict, f.Why = Nothing, r.what()+" comes here to what was signed"
 		return nil
 	}
-	f.Verdict, f.By = Proven, r.Part.By
+	f.prove(r.Part.By, r.Part.Engine, r.Part.Pass)
 	f.Why = r.what() + " comes to another state here"
 	return nil
 }

@@ -29,10 +29,32 @@ type Finding struct {
 	Engine string
 	// Pass is the version of the pass that counted fuel here; 0 where its run does not tell.
 	Pass int
+	// Theirs is what By says that it ran the task with; the zero value where it does not say.
+	Theirs Made
 	// States are the fuels of the states that the run went on from, and Left who left each; the
 	// last first.
 	States []uint64
 	Left   []task.PeerID
+}
+
+// Made says what ran a task: see task.Trail.
+type Made struct {
+	Engine string
+	Pass   int
+}
+
+// prove names who is wrong.
+func (f *Finding) prove(by task.PeerID, engine string, pass uint32) {
+	f.Verdict, f.By, f.Theirs = Proven, by, Made{engine, int(pass)}
+}
+
+// proveSigner names who signed the result.
+func (f *Finding) proveSigner(r *task.Result) {
+	if t := r.Trail; t != nil {
+		f.prove(r.Worker, t.Engine, t.Pass)
+		return
+	}
+	f.prove(r.Worker, "", 0)
 }
 
 // A Referee judges one result, which was verified.
@@ -77,14 +99,15 @@ func (r *Referee) judge(ctx context.Context, f *Finding) error {
 		f.Verdict, f.Why = Nothing, "the task gives here what was signed"
 		return nil
 	case r.Part != nil:
-		f.Verdict, f.By, f.Why = Proven, r.Part.By, r.what()+" comes to something else here: "+here
+		f.Why = r.what() + " comes to something else here: " + here
+		f.prove(r.Part.By, r.Part.Engine, r.Part.Pass)
 		return nil
 	}
 	f.Why = here
 	if r.Signed.Trail != nil && len(r.Signed.Trail.Began) > 0 {
 		return r.trace(ctx, f)
 	}
-	f.Verdict, f.By = Proven, r.Signed.Worker
+	f.proveSigner(r.Signed)
 	return nil
 }
 
@@ -134,12 +157,13 @@ func (r *Referee) trace(ctx context.Context, f *Finding) error {
 			f.Why += "; it went wrong before the earliest state that is named"
 			return nil
 		case differs:
-			f.Verdict, f.By = Proven, chain[k].Voucher.Worker
+			v := &chain[k].Voucher
+			f.prove(v.Worker, v.Engine, v.Pass)
 			f.Why += fmt.Sprintf("; the state at fuel %d is another here", chain[k].Fuel)
 			return nil
 		}
 	}
-	f.Verdict, f.By = Proven, r.Signed.Worker
+	f.proveSigner(r.Signed)
 	f.Why += "; the states that it went on from are right"
 	return nil
 }

@@ -18,6 +18,21 @@ type Statement struct {
 	Result task.Result `cbor:"2,keyasint"`
 	// Part is what of its run is wrong, where that is known; nil where the whole task has to be run.
 	Part *task.PartProof `cbor:"3,keyasint,omitempty"`
+	// Chain are states of a run that has no result, as they were vouched for, of which the first is said to be wrong
+	// by the one before it. Then Result has the task alone.
+	Chain []task.Link `cbor:"4,keyasint,omitempty" most:"64"`
+}
+
+// Claim returns what is said to be wrong, of a statement that opens, and which part of it; nil for all. Of a run that
+// has no result it is as if that had ended in the state.
+func (s *Statement) Claim() (*task.Result, *task.PartProof) {
+	if len(s.Chain) == 0 {
+		return &s.Result, s.Part
+	}
+	last := &s.Chain[0]
+	v := &last.Voucher
+	t := &task.Trail{Pass: v.Pass, Fuel: last.Fuel, Engine: v.Engine, Began: s.Chain}
+	return &task.Result{Task: s.Result.Task, Worker: v.Worker, Outcome: task.Completed, Trail: t}, t.ProveLink(0)
 }
 
 // Encode returns the statement's canonical CBOR, at most MaxStatement bytes.
@@ -52,6 +67,8 @@ func (s *Statement) Open() (*task.Job, error) {
 		return nil, errors.New("the result is of another job")
 	case s.Result.Task.Index >= spec.Tasks():
 		return nil, fmt.Errorf("the job has no task %d", s.Result.Task.Index)
+	case len(s.Chain) > 0:
+		return spec, s.openChain(spec)
 	case !s.Result.Outcome.Reproducible():
 		return nil, fmt.Errorf("what was signed, %v, depends on the machine", s.Result.Outcome)
 	}
@@ -64,13 +81,27 @@ func (s *Statement) Open() (*task.Job, error) {
 	return spec, err
 }
 
+// openChain checks a statement about a state.
+func (s *Statement) openChain(spec *task.Job) error {
+	if s.Part != nil || s.Result.Worker != "" || len(s.Result.Signature) > 0 {
+		return errors.New("it is about a state, and about a result")
+	}
+	if err := task.VerifyChain(s.Result.Task, s.Chain); err != nil {
+		return err
+	}
+	r, part := s.Claim()
+	_, err := r.Segment(part, spec.Spacing())
+	return err
+}
+
 // By is who is said to be wrong, of a statement that opens as a job with that spacing: who signed the
 // result, or answers for the part.
 func (s *Statement) By(spacing uint64) task.PeerID {
-	if s.Part != nil {
-		if part, err := s.Result.Segment(s.Part, spacing); err == nil {
-			return part.By
+	r, part := s.Claim()
+	if part != nil {
+		if of, err := r.Segment(part, spacing); err == nil {
+			return of.By
 		}
 	}
-	return s.Result.Worker
+	return r.Worker
 }

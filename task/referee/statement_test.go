@@ -78,6 +78,12 @@ func FuzzStatement(f *testing.F) {
 	}
 	f.Add(b)
 	f.Add([]byte{0xa0})
+	s.Part, s.Result = nil, task.Result{Task: s.Result.Task}
+	s.Chain = []task.Link{{CID: task.RawCID([]byte("state")), Fuel: 9, Voucher: task.Voucher{Worker: "w", Pass: 1}}}
+	if b, err = s.Encode(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := Decode(b)
 		if err != nil {
