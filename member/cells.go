@@ -59,6 +59,9 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 	if !m.inCells() || a.Peer == m.p.cfg.Self {
 		return false
 	}
+	if old, here := m.view.Member(a.Peer); here && a.Seq <= old.Seq && a.Bits != m.cell.Bits {
+		return true // it came along, and has not said so since: whoever connects tells what was said before
+	}
 	number := overlay.CellNumber(m.id, a.Peer)
 	if leader, _ := m.lease.Leader(); a.Bits != m.cell.Bits && a.Peer == leader {
 		to := overlay.CellOf(m.number, a.Bits)

@@ -70,6 +70,37 @@ func TestLeaderThatDividesAlone(t *testing.T) {
 	}
 }
 
+// TestOldAdvertsMoveNobody: what a member said before its cell divided, told once more by whoever connects, does not
+// make it one of another cell: it came along. What it says later does.
+func TestOldAdvertsMoveNobody(t *testing.T) {
+	s := newSwarm(t, 1)
+	s.cells = overlay.DefaultCellRule()
+	s.start()
+	h := s.hosts[0]
+	a := overlay.Advert{Overlay: h.m.ID(), Seq: 5, Issued: s.now, Expires: s.now.Add(AdvertLife)}
+	for k := 60; a.Peer == "" || !overlay.CellOf(h.m.number, 1).Holds(overlay.CellNumber(h.m.ID(), a.Peer)); k++ {
+		_, a.Peer = schedtest.Identity(k)
+	}
+	tell := func(a overlay.Advert) (here bool) {
+		h.tell(Advertised{Advert: &a})
+		_, here = h.m.view.Member(a.Peer)
+		return here
+	}
+	if !tell(a) {
+		t.Fatal("it is no member of the whole")
+	}
+	h.at(func() { h.m.goTo(overlay.CellOf(h.m.number, 1), "for this test") })
+	if !tell(a) {
+		t.Error("an advert of before the division, heard again, takes it out of the cell")
+	}
+	if a.Seq++; tell(a) {
+		t.Error("it says that it is in the whole, and is a member of the half")
+	}
+	if a.Seq, a.Bits = a.Seq+1, 1; !tell(a) {
+		t.Error("it says that it is in the half, and is no member")
+	}
+}
+
 // TestVisitorsAreBounded: however many members of other cells say their adverts, some are kept and
 // none counts as one of this cell.
 func TestVisitorsAreBounded(t *testing.T) {

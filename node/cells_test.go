@@ -86,6 +86,7 @@ func TestCellsOnLiveNodes(t *testing.T) {
 			p := of[len(of)-1]
 			begun := time.Now()
 			id := p.submit(96, 20*time.Second)
+			s.toldOfLoans(id, 96, p)
 			p.finish(id, 96)
 			if took := time.Since(begun); took > 150*time.Second {
 				t.Errorf("96 tasks of 20 s on 24 cores of two cells took %v", took)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type core struct {
 	clock   clock // whose news is the loop's
 	poison  poison
 	signed  *signed
+	draw    func() float64 // for what is to happen at another moment on each node
 
 	inbox   chan post     // of this node itself
 	first   chan post     // of leases: ahead of all else
@@ -48,6 +50,9 @@ func newCore(cfg Config, on ground) *core {
 		store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)}, clock: newClock(),
 		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}),
 		first: make(chan post, inboxSize), intake: newIntake(), signed: newSigned(),
+	}
+	if c.draw = on.draw; c.draw == nil {
+		c.draw = rand.Float64
 	}
 	c.tasks, c.halt = context.WithCancel(context.Background())
 	return c

@@ -206,7 +206,7 @@ func startLone(t *testing.T, d *testDisk, follow bool) *lone {
 		l.net.handler = c.Handler
 		return l.net, nil
 	}
-	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &exec.Sleeper{}, nil}); err != nil {
+	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &exec.Sleeper{}, nil, nil}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -493,7 +493,7 @@ func TestUnreadableState(t *testing.T) {
 	}
 	f := &fakeNet{}
 	join := func(p2p.Config, serveFunc) (network, error) { return f, nil }
-	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &exec.Sleeper{}, nil})
+	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &exec.Sleeper{}, nil, nil})
 	if !errors.Is(err, errUnreadable) || !f.closed {
 		t.Errorf("%v; network closed: %v", err, f.closed)
 	}

@@ -101,6 +101,8 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 		return nil, nil
 	case methodJobs, methodJob, methodWhy, methodGrid, methodScheduling, methodKey:
 		return h.n.answer(ctx, from, method, body)
+	case methodSubmitted:
+		return h.n.answerSubmitted(ctx, from, body)
 	case methodCells:
 		return h.n.atlas.answer(ctx, from, body)
 	case methodLease:

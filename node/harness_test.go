@@ -311,9 +311,10 @@ type peer struct {
 	host   *testnet.Node
 	disk   *testDisk
 	runner *counter
-	other  exec.Runner   // in place of runner; nil for none
-	before func(n *Node) // it runs; nil for nothing
-	serves func()        // called before each stream of a hand-over is served; nil for nothing
+	other  exec.Runner    // in place of runner; nil for none
+	before func(n *Node)  // it runs; nil for nothing
+	serves func()         // called before each stream of a hand-over is served; nil for nothing
+	draw   func() float64 // see ground
 	cfg    Config
 	stop   func()
 	up     atomic.Bool
@@ -462,7 +463,7 @@ func (p *peer) start() {
 	if p.other != nil {
 		runs = p.other
 	}
-	n, err := newNode(t.Context(), p.cfg, ground{p.host.Key, p.disk, join, runs, nil})
+	n, err := newNode(t.Context(), p.cfg, ground{p.host.Key, p.disk, join, runs, nil, p.draw})
 	if err != nil {
 		t.Fatal(err)
 	}

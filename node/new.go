@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	ds "github.com/ipfs/go-datastore"
 
@@ -44,7 +43,7 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 		h, err := p2p.New(c)
 		return host{h}, err
 	}
-	return newNode(ctx, cfg, ground{key, data, join, newRunner(cfg), newKeeper(&cfg, onDisk, known.Port)})
+	return newNode(ctx, cfg, ground{key, data, join, newRunner(cfg), newKeeper(&cfg, onDisk, known.Port), nil})
 }
 
 // A ground is what a node stands on: the machine's disk, network and processes.
@@ -53,7 +52,8 @@ type ground struct {
 	data   ds.Batching
 	join   func(p2p.Config, serveFunc) (network, error) // called once
 	runner exec.Runner
-	keeper *keeper // of what it is to know when it is started again; nil keeps nothing
+	keeper *keeper        // of what it is to know when it is started again; nil keeps nothing
+	draw   func() float64 // a number from 0 to 1, another each time; nil: at random
 }
 
 // A serveFunc serves a stream that a member opened to bring a running task, and returns
@@ -144,7 +144,7 @@ func (n *Node) restore(ctx context.Context) error {
 		return err
 	}
 	n.peer = member.New(member.Config{
-		Self: n.self, Key: n.key, Scheduler: n.sched, World: world{n}, Pool: n.pool, Draw: rand.Float64,
+		Self: n.self, Key: n.key, Scheduler: n.sched, World: world{n}, Pool: n.pool, Draw: n.draw,
 		Cells: n.cfg.Cells,
 	}, n.now())
 	if err := n.askOwner(ctx); err != nil {

@@ -65,7 +65,7 @@ func (q *queries) led(ctx context.Context, from task.PeerID, id overlay.ID,
 		switch {
 		case m == nil || m.Coordinator() == nil:
 			err = ErrNoLeader
-		case from != q.self && !m.has(from):
+		case from != q.self && !m.has(from) && !m.Visits(from):
 			err = errNoMember
 		default:
 			v, err = ask(m.Coordinator())
@@ -124,24 +124,24 @@ func (q *queries) ask(ctx context.Context, l leader, method string, question any
 }
 
 // askLeaders asks one leader after another until one knows the job that the
-// question is about. It returns the overlay's name.
+// question is about, and returns it.
 func (q *queries) askLeaders(ctx context.Context, method string, question func(overlay.ID) any,
-	out any) (string, error) {
+	out any) (leader, error) {
 	all, err := q.leaders(ctx)
 	if err != nil {
-		return "", err
+		return leader{}, err
 	}
 	err = ErrNoLeader
 	for _, l := range all {
 		e := q.ask(ctx, l, method, question(l.overlay), out)
 		if e == nil {
-			return l.name, nil
+			return l, nil
 		}
 		if !errors.Is(err, ErrUnknownJob) { // which says most
 			err = e
 		}
 	}
-	return "", err
+	return leader{}, err
 }
 
 // leaderError tells what another node answered, of which only the text travels,
@@ -211,7 +211,7 @@ func (q *queries) Job(ctx context.Context, id task.JobID, from uint64, limit int
 	if mine && own.Final {
 		return q.ownJob(ctx, id, from, limit)
 	}
-	name, err := q.askLeaders(ctx, methodJob, func(o overlay.ID) any { return jobQuery{o, id, from, limit} }, &led)
+	l, err := q.askLeaders(ctx, methodJob, func(o overlay.ID) any { return jobQuery{o, id, from, limit} }, &led)
 	// The coordinator may have answered after the last result was held here.
 	if e := look(); e != nil {
 		return own, e
@@ -220,11 +220,13 @@ func (q *queries) Job(ctx context.Context, id task.JobID, from uint64, limit int
 	case mine && own.Final:
 		return q.ownJob(ctx, id, from, limit)
 	case err == nil:
-		led.Overlay = name
+		led.Overlay = l.name
 		if mine {
 			led = ofOwn(led, own)
+		} else {
+			led = bySubmitter(led, q.submitted(ctx, l, &led))
 		}
-		return led, nil
+		return q.withLent(ctx, l, led, jobQuery{l.overlay, id, from, limit}), nil
 	case mine:
 		return q.ownJob(ctx, id, from, limit)
 	}
@@ -239,18 +241,4 @@ func (o *overlays) submitted(id task.JobID) *membership {
 		}
 	}
 	return nil
-}
-
-// Why explains where a task is, or why it waits; without an index it groups
-// the reasons of the job's tasks.
-func (q *queries) Why(ctx context.Context, id task.JobID, index *uint64) (Why, error) {
-	if taken, ok := q.whyTaken(ctx, id, index); ok {
-		return taken, nil
-	}
-	var w Why
-	_, err := q.askLeaders(ctx, methodWhy, func(o overlay.ID) any { return whyQuery{o, id, index} }, &w)
-	if err == nil && index == nil {
-		w.Reasons = append(q.whyAllTaken(ctx, id), w.Reasons...)
-	}
-	return w, err
 }

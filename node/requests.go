@@ -7,7 +7,10 @@ const (
 	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
 	methodWhy  = "why"  // body: whyQuery; answer: Why
 	methodGrid = "grid" // body: gridQuery; answer: message.Grid
-	methodKey  = "key"  // body: keyQuery; answer: the key of a job of the asker's, in base64 as JSON
+	// methodSubmitted asks the submitter of a job how that stands; body: jobQuery; answer: message.JobStatus without
+	// tasks.
+	methodSubmitted = "submitted"
+	methodKey       = "key" // body: keyQuery; answer: the key of a job of the asker's, in base64 as JSON
 
 	methodScheduling = "scheduling" // body: jobsQuery; answer: scheduler.Scheduling
 

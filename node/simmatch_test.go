@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,6 +42,10 @@ type matchCase struct {
 	shows                []string           // what must have happened
 	// priorities count, so that tasks wait at members behind those of others.
 	priorities bool
+	cells      overlay.CellRule // the zero rule: one group for all
+	// together is how near to each other decisions may be whose order is not compared: replicas of one
+	// moment at several members. 0: all are.
+	together time.Duration
 }
 
 // A matchJob is a job that comes.
@@ -92,6 +95,19 @@ func leads(epoch uint64) string {
 		return "leads no longer"
 	}
 	return fmt.Sprintf("leads in term %d (%d)", overlay.Term(epoch), epoch)
+}
+
+// matchCell is what a node says that comes into a cell, with its bits.
+const matchCell = "in another cell"
+
+func entered(cell string) string { return "is in cell " + cell }
+
+// draws are what each host draws: another moment for each, the same on both drivers.
+func (c *matchCase) draws() (out []float64) {
+	for i := range c.hosts {
+		out = append(out, (float64(i)+.5)/float64(c.hosts))
+	}
+	return out
 }
 
 func (c *matchCase) keys() (out []ed25519.PrivateKey) {
@@ -176,7 +192,7 @@ func (c *matchCase) simulate(t *testing.T, begun time.Time, m overlay.Manifest) 
 			{Arrival: sim.AtTimes, Times: []time.Duration{2 * c.length}, Work: time.Second},
 		}},
 	}
-	script := simulated.Script{Keys: c.keys(), Ends: c.ends}
+	script := simulated.Script{Keys: c.keys(), Ends: c.ends, Draws: c.draws()}
 	for k, j := range c.jobs {
 		script.Jobs = append(script.Jobs, simulated.Job{At: j.at, Node: j.node, Spec: c.job(k, begun, m.ID())})
 	}
@@ -187,7 +203,7 @@ func (c *matchCase) simulate(t *testing.T, begun time.Time, m overlay.Manifest) 
 		}
 	}
 	_, err := simulated.Run(s, simulated.Options{
-		Script: script, Manifest: m, Gossip: 20 * time.Millisecond, Walled: true, Config: handing(),
+		Script: script, Manifest: m, Gossip: 20 * time.Millisecond, Walled: true, Config: handing(), Cells: c.cells,
 		Watch: func(d simulated.Decision) {
 			if slices.Contains(matchLeftOut, d.Action) {
 				return
@@ -195,11 +211,16 @@ func (c *matchCase) simulate(t *testing.T, begun time.Time, m overlay.Manifest) 
 			add(happening{d.At, d.Node, decision(d.Task.String(), d.Action, d.Peer, d.Reason)})
 		},
 		Led: func(l simulated.Leading) { add(happening{l.At, l.Node, leads(l.Epoch)}) },
+		Noticed: func(n simulated.Notice) {
+			if n.Text == matchCell {
+				add(happening{n.At, n.Node, entered(n.Args[1].(string))}) // the cell comes first
+			}
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return c.settled(out)
 }
 
 // handing is the configuration of nodes that hand tasks over.
@@ -207,59 +228,6 @@ func handing() scheduler.Config {
 	cfg := scheduler.Default()
 	cfg.Worker.HandOver = true
 	return cfg
-}
-
-// A matchBook is what live nodes do, in the order in which they do it.
-type matchBook struct {
-	mu    sync.Mutex
-	notes []happening
-}
-
-func (b *matchBook) add(h happening) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.notes = append(b.notes, h)
-}
-
-// A matchLog is a node's log, of which the book keeps the decisions.
-type matchLog struct {
-	book *matchBook
-	host int
-}
-
-func (matchLog) Enabled(context.Context, slog.Level) bool { return true }
-func (l matchLog) WithAttrs([]slog.Attr) slog.Handler     { return l }
-func (l matchLog) WithGroup(string) slog.Handler          { return l }
-
-// Handle implements slog.Handler, on the node's loop.
-func (l matchLog) Handle(_ context.Context, r slog.Record) error {
-	var id, reason string
-	var peer task.PeerID
-	var epoch uint64
-	r.Attrs(func(a slog.Attr) bool {
-		switch a.Key {
-		case "task":
-			id = a.Value.String()
-		case "peer":
-			peer, _ = a.Value.Any().(task.PeerID)
-		case "reason":
-			reason = a.Value.String()
-		case "epoch":
-			epoch = a.Value.Uint64()
-		}
-		return true
-	})
-	action, decides := strings.CutPrefix(r.Message, "task ")
-	switch {
-	case slices.Contains(matchLeftOut, action):
-	case decides && id != "":
-		l.book.add(happening{time.Now(), l.host, decision(id, action, peer, reason)})
-	case r.Message == "leading the overlay", r.Message == "leading a later term":
-		l.book.add(happening{time.Now(), l.host, leads(epoch)})
-	case r.Message == "leading no longer":
-		l.book.add(happening{time.Now(), l.host, leads(0)})
-	}
-	return nil
 }
 
 // live runs the scenario on live nodes, in a bubble.
@@ -278,7 +246,7 @@ func (c *matchCase) live(t *testing.T) (begun time.Time, out []happening) {
 		c.replay(t, s, begun)
 		<-time.After(time.Until(begun.Add(c.length)))
 		book.mu.Lock()
-		out = slices.Clone(book.notes)
+		out = c.settled(book.notes)
 		book.mu.Unlock()
 	})
 	return begun, out
@@ -294,6 +262,10 @@ func (c *matchCase) setUp(p *peer, book *matchBook, i int, begun time.Time) {
 		}
 	}
 	p.cfg.Log, p.cfg.Cores, p.cfg.Memory = slog.New(matchLog{book, i}), matchCores, matchMemory
+	p.draw = func() float64 { return c.draws()[i] }
+	if c.cells.On() {
+		p.cfg.Cells = c.cells
+	}
 	m := c.rules(t)
 	r, err := (&joined{First: m, Manifest: m, Share: usualShare}).record()
 	if err != nil {
@@ -525,7 +497,7 @@ var matchCases = []matchCase{{
 		{at: 40 * time.Second, node: 4, tasks: 3, work: 60 * time.Second},
 	},
 	shows: []string{"done"},
-}}
+}, matchCells}
 
 // mostApart bounds how far apart in time the same decision may be: messages of a
 // live swarm take the network's delay, and now and then the round trips of a

@@ -63,6 +63,22 @@ func ofOwn(led, own message.JobStatus) message.JobStatus {
 		c.Done, c.Failed = max(c.Done, own.Tasks.Done), max(c.Failed, own.Tasks.Failed)
 		c.Waiting = c.Total - min(c.Total, c.Done+c.Failed+c.Running)
 	}
+	return ofLoans(led, own.Loans)
+}
+
+// ofLoans is what a coordinator says of a job, to which tasks that other cells have are held.
+func ofLoans(led message.JobStatus, loans []message.LoanStatus) message.JobStatus {
+	led.Loans = loans
+	for i := range loans {
+		n := min(loans[i].Tasks, led.Tasks.Done)
+		runs := min(loans[i].Running, n)
+		led.Tasks.Done -= n
+		led.Tasks.Running += runs
+		led.Tasks.Waiting += n - runs
+	}
+	if led.State == message.JobDone && led.Tasks.Done < led.Tasks.Total {
+		led.State = message.JobRunning
+	}
 	return led
 }
 

@@ -35,6 +35,8 @@ type whyQuery struct {
 
 	Job   task.JobID `json:"job"`
 	Index *uint64    `json:"index,omitempty"` // nil: the job as a whole
+	// But are tasks to be left out of the job as a whole: who asks knows that another cell has them.
+	But []message.LoanRange `json:"but,omitempty"`
 }
 
 func (q whyQuery) ask(c *scheduler.Coordinator) (any, error) {
@@ -53,8 +55,13 @@ func (q whyQuery) ask(c *scheduler.Coordinator) (any, error) {
 		}
 		return w, nil
 	}
+	but := message.LoanStatus{Ranges: q.But}
+	set, err := but.Set()
+	if err != nil {
+		return nil, fmt.Errorf("reading which tasks are left out: %w", err)
+	}
 	w.Asked = min(w.Total, maxWhy)
-	for _, y := range c.WhyAll(q.Job, maxWhy) {
+	for _, y := range c.WhyAll(q.Job, maxWhy, set) {
 		w.Reasons = append(w.Reasons, WhyReason{Reason: y.Reason, Tasks: y.Tasks, First: y.First, Peers: y.Peers})
 	}
 	return w, nil

@@ -3,7 +3,10 @@ package scheduler
 import (
 	"maps"
 	"slices"
+	"time"
 
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -45,8 +48,34 @@ func Divided(c *Coordinator, elsewhere func(submitter task.PeerID) bool) {
 			j.divided, j.asked, j.credit = true, true, true // it hears that this cell has the job
 			c.claims.dequeue(j)
 			c.touch(j)
+			c.timers.Set(c.now.Add(dividedEvery), reminder{divided: j.id})
 		}
 	}
+}
+
+// dividedEvery is how often a leader says again what it runs of a job whose submitter is in another cell:
+// that one may not know yet that anybody leads here.
+const dividedEvery = 10 * time.Second
+
+// tellDivided says again what runs of such a job, until its submitter has spoken or nothing does.
+func (t *jobTable) tellDivided(j *job) {
+	if j == nil || j.state != jobOpen || !j.divided {
+		return
+	}
+	j.sent, j.ready = nil, append(j.sent, j.ready...) // who knew no leader here did not hear it
+	j.asked, j.credit = true, true
+	t.c.touch(j)
+	t.c.timers.Set(t.c.now.Add(dividedEvery), reminder{divided: j.id})
+}
+
+// runs lists the tasks of a job that have a lease.
+func (j *job) runs() (out ledger.Set) {
+	for _, i := range slices.Sorted(maps.Keys(j.live)) {
+		if out.Add(i); len(out) > message.MaxRuns {
+			return out[:message.MaxRuns]
+		}
+	}
+	return out
 }
 
 // wanted says that the submitter of a job has offered it to this cell: with that it says

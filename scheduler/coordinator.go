@@ -60,6 +60,8 @@ type reminder struct {
 	tail   bool              // look at the tails of jobs
 	ask    bool              // ask the placement policy again
 	shares bool              // look who has how many slots
+	// divided is a job whose submitter is in another cell: say again what runs of it
+	divided task.JobID
 }
 
 // Epoch returns the coordinator's term.

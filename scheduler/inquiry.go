@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -38,8 +39,9 @@ func (c *Coordinator) Why(id task.JobID, i uint64) []Why {
 }
 
 // WhyAll groups why the first tasks of a job, at most so many, are where they are, in the order of
-// the first that has each reason. It is empty for a job that is not known.
-func (c *Coordinator) WhyAll(id task.JobID, most uint64) []WhyTasks {
+// the first that has each reason. Those of which others know more are left out. It is empty for a job
+// that is not known.
+func (c *Coordinator) WhyAll(id task.JobID, most uint64, but ledger.Set) []WhyTasks {
 	j := c.table.jobs[id]
 	if j == nil {
 		return nil
@@ -48,6 +50,9 @@ func (c *Coordinator) WhyAll(id task.JobID, most uint64) []WhyTasks {
 	var out []WhyTasks
 	at := map[string]int{}
 	for i := range min(j.total, most) {
+		if but.Contains(i) {
+			continue
+		}
 		for _, w := range q.why(i) {
 			k, ok := at[w.Reason]
 			if !ok {

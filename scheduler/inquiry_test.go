@@ -62,13 +62,13 @@ func TestWhyAllIsWhyOfEach(t *testing.T) {
 			want[k].Tasks++
 		}
 	}
-	if got := c.WhyAll(id, 1000); !reflect.DeepEqual(got, want) {
+	if got := c.WhyAll(id, 1000, nil); !reflect.DeepEqual(got, want) {
 		t.Errorf("grouped:\n%+v\neach for itself:\n%+v", got, want)
 	}
 	if len(want) < 6 {
 		t.Errorf("only %d reasons: %+v", len(want), want)
 	}
-	if got := c.WhyAll(id, 1); len(got) == 0 || got[0].Tasks != 1 {
+	if got := c.WhyAll(id, 1, nil); len(got) == 0 || got[0].Tasks != 1 {
 		t.Errorf("of one task: %+v", got)
 	}
 }
@@ -76,8 +76,8 @@ func TestWhyAllIsWhyOfEach(t *testing.T) {
 // However many tasks a question is about, each member is looked at once.
 func TestWhyAllLooksOnce(t *testing.T) {
 	c, id := curious(t, 1000, 1000)
-	one := testing.AllocsPerRun(1, func() { c.WhyAll(id, 1) })
-	if all := testing.AllocsPerRun(1, func() { c.WhyAll(id, 1000) }); all > one+100*1000 {
+	one := testing.AllocsPerRun(1, func() { c.WhyAll(id, 1, nil) })
+	if all := testing.AllocsPerRun(1, func() { c.WhyAll(id, 1000, nil) }); all > one+100*1000 {
 		t.Errorf("a question about a thousand tasks makes %v values, about one %v", all, one)
 	}
 }

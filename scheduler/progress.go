@@ -37,6 +37,9 @@ func (c *Coordinator) sendProgress(j *job) {
 	j.credit = len(p.Tasks) == 0
 	j.asked = false
 	p.Summary = j.summary()
+	if j.divided {
+		p.Runs = j.runs()
+	}
 	if len(p.Tasks) == 0 && (len(j.ready) > 0 || len(j.sent) > 0) && j.state == jobOver {
 		p.Summary.State = message.JobRunning // results are still on their way
 	}

@@ -100,6 +100,8 @@ func (c *Coordinator) remind(r reminder) {
 			c.table.checkAsked(j)
 			c.table.checkDeadline(j)
 		}
+	case r.divided != "":
+		c.table.tellDivided(c.table.jobs[r.divided])
 	case r.tick:
 		c.replicas.Tick()
 	case r.scan: // scanIfDue follows

@@ -59,6 +59,7 @@ var targets = map[string]struct{ dir, name string }{
 	"jobs":       {"node", "FuzzQueries"},
 	"job":        {"node", "FuzzQueries"},
 	"why":        {"node", "FuzzQueries"},
+	"submitted":  {"node", "FuzzQueries"},
 	"grid":       {"node", "FuzzQueries"},
 	"key":        {"node", "FuzzQueries"},
 	"scheduling": {"node", "FuzzQueries"},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"godwit/lab/table"
 	"godwit/scheduler/message"
@@ -61,6 +62,12 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 				"right counts for %.1f more\n", h.Workers, h.Own, h.Tellers, h.Told)
 		}
 		fmt.Fprintf(out, "standing   %d final, %d accepted, %d to be checked or open\n", c.Final, c.Accepted, c.Due+c.Open)
+	}
+	for i := range st.Loans {
+		l := &st.Loans[i]
+		fmt.Fprintf(out, "lent       %d tasks to cell %s, led by %s, since %s ago, %d of them run; they come back in %s "+
+			"unless something is heard\n", l.Tasks, l.Cell, table.ShortPeer(l.Leader), table.Ago(l.Since), l.Running,
+			table.Rough(time.Until(l.Until)))
 	}
 	if st.Note != "" {
 		fmt.Fprintf(out, "note       %s\n", task.ClipMessage(st.Note))

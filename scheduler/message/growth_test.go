@@ -22,7 +22,8 @@ func TestEveryListHasABound(t *testing.T) {
 	want := map[string]int{ // by the name of the constant that others rely on
 		"Report.Ended": message.MaxEndings, "Report.Saved": message.MaxSaved, "SavedState.Marks": message.MaxMarks,
 		"Report.Unmoved": message.MaxMoves,
-		"Progress.Tasks": message.MaxProgress, "Ack.Moves": message.MaxMoves, "Got.Lacking": message.MaxLacking,
+		"Progress.Tasks": message.MaxProgress, "Progress.Runs": message.MaxRuns,
+		"Ack.Moves": message.MaxMoves, "Got.Lacking": message.MaxLacking,
 		"Got.Refused": message.MaxRefused, "Submit.Refused": message.MaxRefused,
 		"Got.Again": message.MaxAgain, "Submit.Again": message.MaxAgain,
 		"Again.Not": message.MaxBarred, "Again.Only": message.MaxBarred,

@@ -90,6 +90,9 @@ type Again struct {
 // A Range is the task indices From to To-1. It lives in the ledger.
 type Range = ledger.Range
 
+// A Set is task indices as such ranges. It lives in the ledger, too.
+type Set = ledger.Set
+
 // Accepted answers a Submit. With Error empty the job is durable at the
 // leader; otherwise it was refused for good, unless RetryAfter is set.
 type Accepted struct {
@@ -114,7 +117,13 @@ type Progress struct {
 	// Unknown are tasks of a job with stages that the submitter says it holds, and of which the leader knows no
 	// end: it is to send what it holds, as Made, for those that read them.
 	Unknown []Range `cbor:"4,keyasint,omitempty" most:"1024"`
+	// Runs are tasks that the leader's members run, of a job whose submitter went into another cell when this
+	// one divided and has not said since what it wants here.
+	Runs []Range `cbor:"5,keyasint,omitempty" most:"4096"`
 }
+
+// MaxRuns bounds the ranges of Progress.Runs: cells have some hundreds of members.
+const MaxRuns = 4096
 
 // A TaskSummary is the whole story of one ended task.
 type TaskSummary struct {

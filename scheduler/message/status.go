@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -57,11 +58,40 @@ type JobStatus struct {
 	Reruns     uint64  `json:"reruns"`
 	WastedCPU  float64 `json:"wasted_cpu_s"` // seconds
 	UsefulCPU  float64 `json:"useful_cpu_s"` // seconds
+	// Loans are the tasks that other cells have, by their cells; none where the overlay has one.
+	Loans []LoanStatus `json:"loans,omitempty"`
 	// Failures are tasks that failed, those of which the submitter heard last, the newest last: at most
 	// MaxFailures since its node started. It is told of one job that is asked for.
 	Failures []FailedTask `json:"failures,omitempty"`
 	// TasksList has the tasks asked for, of which something is known.
 	TasksList []TaskStatus `json:"tasks_list,omitempty"`
+}
+
+// A LoanStatus is what the leader of another cell has of a job, by the word of the job's submitter.
+type LoanStatus struct {
+	Cell    string      `json:"cell"`    // its bits
+	Leader  task.PeerID `json:"leader"`  // who has the tasks
+	Tasks   uint64      `json:"tasks"`   // that it has and whose results are not held yet
+	Running uint64      `json:"running"` // of these, by the leader's word
+	Ranges  []LoanRange `json:"ranges"`  // which they are
+	Since   time.Time   `json:"since"`   // when the leader was last given some
+	// Until is when they come back if nothing is heard of the leader before, or nothing comes of them.
+	Until time.Time `json:"until"`
+}
+
+// A LoanRange is tasks of a loan whose indices follow each other.
+type LoanRange struct {
+	From uint64 `json:"from"` // the first
+	To   uint64 `json:"to"`   // one beyond the last
+}
+
+// Set returns the tasks of the loan. It fails if they are none: another node may have told of it.
+func (l *LoanStatus) Set() (ledger.Set, error) {
+	ranges := make([]Range, 0, len(l.Ranges))
+	for _, r := range l.Ranges {
+		ranges = append(ranges, Range(r))
+	}
+	return ledger.MakeSet(ranges)
 }
 
 // MaxFailures is how many failures a status tells: as many as a person reads of those that come at once.

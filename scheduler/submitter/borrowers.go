@@ -35,6 +35,13 @@ func (ln *lender) fromBorrower(from task.PeerID, m *message.Message) {
 		s.sayOver(id, from)
 		return
 	}
+	if last := s.before(j, from); last != nil {
+		if !last.quiet(s.now) { // two say that they lead the cell: who has the loan keeps it
+			s.takeFrom(from, j, m.Progress)
+			return
+		}
+		s.followCells(j) // it goes on with what the last one had
+	}
 	if j.lending == nil || j.lending.loans[from] == nil {
 		// It has the job of a time when its cell and this one were one: nothing more is wanted of it.
 		l := j.borrower(from)
@@ -76,12 +83,7 @@ func (ln *lender) broughtBy(from task.PeerID, j *submitted, l *loan, p *message.
 	s := ln.s
 	had, told := l.tasks().Count(), j.told().Count()
 	l.runs = int(min(p.Summary.Running, message.MaxProgress<<8))
-	for i := range p.Tasks {
-		if !j.state.Final {
-			s.take(from, j, &p.Tasks[i])
-		}
-	}
-	if s.finish(j, false) {
+	if s.takeFrom(from, j, p) {
 		return
 	}
 	if now := l.tasks().Count(); now < had {
@@ -96,6 +98,7 @@ func (ln *lender) broughtBy(from task.PeerID, j *submitted, l *loan, p *message.
 	if len(p.Tasks) > 0 || !l.told || !l.open && len(l.tasks()) == 0 && !message.FinalState(p.Summary.State) {
 		s.tellBorrower(j, from, l)
 	}
+	s.adopt(j, from, p.Runs)
 	if j.told().Count() > told { // the home may be at these, too
 		s.got(j)
 	}
@@ -218,11 +221,16 @@ func (ln *lender) followCells(j *submitted) {
 	}
 	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
 		l := j.lending.loans[peer]
-		if at, leads := s.cells.load(peer); leads {
+		at, leads := s.cells.load(peer)
+		if leads {
 			l.state.Cell = at.Cell
+		}
+		if leads && !l.quiet(s.now) {
 			continue
 		}
-		i := slices.IndexFunc(s.cells.others, func(o message.CellLoad) bool { return o.Cell == l.state.Cell })
+		i := slices.IndexFunc(s.cells.others, func(o message.CellLoad) bool {
+			return o.Cell == l.state.Cell && o.Leader != peer
+		})
 		if i < 0 || len(l.tasks()) == 0 {
 			continue // nobody known leads it: it may come back
 		}
@@ -233,6 +241,40 @@ func (ln *lender) followCells(j *submitted) {
 		s.give(j, s.cells.others[i], next, tasks)
 		s.dropLoan(j, peer)
 	}
+}
+
+// quiet reports whether a borrower has not answered when it was asked, and asked again: another that says that it
+// leads the cell may go on with the loan, though the summary of this one holds.
+func (l *loan) quiet(now time.Time) bool { return !l.heard.IsZero() && now.Sub(l.heard) >= lendQuiet }
+
+// before returns the loan that another leader of a peer's cell has of a job of which the peer has none; nil for no
+// such loan. What the peer brings counts all the same, but its cell and the home were never one.
+func (ln *lender) before(j *submitted, peer task.PeerID) *loan {
+	at, leads := ln.s.cells.load(peer)
+	if !leads || j.lending == nil || j.lending.loans[peer] != nil {
+		return nil
+	}
+	for _, other := range slices.Sorted(maps.Keys(j.lending.loans)) {
+		if l := j.lending.loans[other]; l.state.Cell == at.Cell && len(l.tasks()) > 0 {
+			return l
+		}
+	}
+	return nil
+}
+
+// takeFrom takes the results that the leader of another cell brings, if any, and reports whether the job is over
+// by that.
+func (ln *lender) takeFrom(from task.PeerID, j *submitted, p *message.Progress) (over bool) {
+	s := ln.s
+	if p == nil {
+		return false
+	}
+	for i := range p.Tasks {
+		if !j.state.Final {
+			s.take(from, j, &p.Tasks[i])
+		}
+	}
+	return s.finish(j, false)
 }
 
 // foldLoans has what the new leader of the own cell had borrowed be its own: two cells have

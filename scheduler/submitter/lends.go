@@ -44,6 +44,7 @@ type loanState struct {
 	Tasks    []message.Range `cbor:"1,keyasint,omitempty"` // not held yet, when it was written
 	Delivery uint64          `cbor:"2,keyasint,omitempty"` // of what this borrower is told
 	Cell     string          `cbor:"3,keyasint,omitempty"` // that the borrower led
+	Since    int64           `cbor:"4,keyasint,omitempty"` // when it was last given some; Unix ms
 }
 
 func (l *loan) tasks() ledger.Set { return l.state.Tasks }
@@ -75,6 +76,9 @@ const (
 	// lendSilence is how long a borrower may be silent: it takes a leader's crash, the next
 	// one's election and a summary of it to be heard of, with time to spare.
 	lendSilence = 2 * time.Minute
+	// lendQuiet is how long one may be silent before another that says it leads the cell goes on with the loan: it
+	// was asked twice meanwhile.
+	lendQuiet = 2 * lendEvery
 	// lendEvery is how often loans are looked at, and how often a borrower is asked that
 	// says nothing.
 	lendEvery = 10 * time.Second
@@ -152,6 +156,7 @@ func (ln *lender) give(j *submitted, to message.CellLoad, l *loan, tasks ledger.
 	s := ln.s
 	if len(tasks.Minus(l.tasks())) > 0 {
 		s.tellAnew(j, l) // what it was told to be held is wanted of it now
+		l.state.Since = s.now.UnixMilli()
 	}
 	l.state.Tasks, l.state.Cell, l.told, l.open = tasks, to.Cell, false, false
 	s.keepLoan(j, to.Leader, l)

@@ -336,6 +336,41 @@ func TestSilentCells(t *testing.T) {
 	b.check(t)
 }
 
+// TestNextLeaderBeforeItsCellIsSilent: the next leader of a borrower that died brings results before anybody knows of
+// that. It is not taken for one whose cell was one with the home, to be told that all is wanted that is not held; it
+// goes on with the loan once the last leader has not answered.
+func TestNextLeaderBeforeItsCellIsSilent(t *testing.T) {
+	b := newLendBench(t, 500, 1, nil)
+	b.accept(b.home)
+	b.brings(b.home, 0)
+	gone := b.others[0]
+	was := b.wanted(gone)
+	_, peer := schedtest.Identity(30)
+	next := &cellLeader{peer: peer, load: gone.load}
+	next.load.Leader = peer
+	b.others = append(b.others, next) // the summary of the other holds
+	gone.load.Idle, next.load.Idle, b.home.load.Idle = 0, 0, 0
+	b.tellCells()
+	first := was[0].From
+	brings := func() {
+		b.tell(message.Received{From: peer, Message: message.Message{Progress: &message.Progress{Job: b.id,
+			Tasks:   []message.TaskSummary{b.end(first)},
+			Summary: message.JobSummary{State: message.JobRunning, Running: 5, Total: b.total}}}})
+	}
+	if brings(); next.heard || !b.s.Held(b.id).Contains(first) {
+		t.Errorf("it is told that %v are wanted of it; its result is held: %v", b.wanted(next), b.s.Held(b.id))
+	}
+	b.check(t)
+	b.pass(lendQuiet)
+	first++
+	brings()
+	rest := was.Minus(ledger.Set{{From: was[0].From, To: first + 1}})
+	if got := b.wanted(next); !slices.Equal(got, rest) {
+		t.Errorf("%v are wanted of it, want %v", got, rest)
+	}
+	b.check(t)
+}
+
 // TestBorrowersAreBounded: of many cells a submitter has to do with some, others with others, and
 // each keeps those that have tasks of it.
 func TestBorrowersAreBounded(t *testing.T) {
@@ -449,6 +484,16 @@ func TestLendingProperties(t *testing.T) {
 				b.home, b.others[k] = b.others[k], b.home
 				b.tell(message.LeaderChanged{Leader: b.home.peer, Epoch: uint64(next)})
 				b.tellCells()
+			},
+			"a half of the home runs some": func(rt *rapid.T) {
+				k := rapid.IntRange(0, len(b.others)-1).Draw(rt, "cell")
+				_, peer := schedtest.Identity(next)
+				next++
+				b.others[k] = &cellLeader{peer: peer, load: b.others[k].load}
+				b.others[k].load.Leader, b.others[k].load.Cell = peer, fmt.Sprint("half ", next)
+				b.tellCells()
+				from := rapid.Uint64Range(0, b.total-1).Draw(rt, "from")
+				b.runs(b.others[k], from, rapid.Uint64Range(from+1, b.total).Draw(rt, "to"))
 			},
 			"a cell fills, or empties": func(rt *rapid.T) {
 				rapid.SampledFrom(b.others).Draw(rt, "cell").load.Idle = rapid.IntRange(0, 10).Draw(rt, "idle")

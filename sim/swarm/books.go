@@ -52,8 +52,37 @@ func (w *world) decided(n *node, m machine, d message.Decided) {
 	}
 }
 
-// led tells who leads, if somebody asks.
+// A presence is since when a node is there, and leads.
+type presence struct{ up, leads time.Duration } // below 0: it is not, or does not
+
+// nobody is a presence of one that is neither.
+var nobody = presence{-1, -1}
+
+// ends books how long a node was there, or led, up to now.
+func (w *world) ends(since *time.Duration, sum *time.Duration) {
+	if *since >= 0 {
+		*sum += w.now - *since
+	}
+	*since = -1
+}
+
+// closeBooks books for how long those were there that are there at the end.
+func (w *world) closeBooks() {
+	w.stats.Ran = w.now
+	for _, n := range w.nodes {
+		w.ends(&n.there.up, &w.stats.Up)
+		w.ends(&n.there.leads, &w.stats.Led)
+	}
+}
+
+// led books who leads, and tells it if somebody asks.
 func (w *world) led(n *node, epoch uint64) {
+	switch {
+	case epoch == 0:
+		w.ends(&n.there.leads, &w.stats.Led)
+	case n.there.leads < 0:
+		n.there.leads = w.now
+	}
 	if w.opt.Led != nil {
 		w.opt.Led(Leading{At: w.clock, Node: n.index, Epoch: epoch})
 	}

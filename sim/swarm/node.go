@@ -15,13 +15,14 @@ import (
 func (n *node) boot() {
 	w := n.w
 	n.takes = map[attemptName]*take{}
-	n.up, n.refuses, n.moved = true, false, false
+	n.up, n.refuses, n.moved, n.there.up = true, false, false, w.now
 	n.life++
 	n.said = nil
 	n.wakeAt, n.moveAt = time.Time{}, time.Time{}
 	clear(n.linked)
 	n.peer = member.New(member.Config{
-		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool, Draw: w.adverts.Float64,
+		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool,
+		Draw:     w.opt.Script.drawOf(n.index, w.adverts.Float64),
 		Unsigned: true, Lazy: true, Cells: w.opt.Cells,
 		Experiment: member.Experiment{Rules: &w.cfg.Rules, Coordinators: w.opt.Coordinators},
 	}, w.clock)
@@ -87,6 +88,8 @@ func (n *node) down() {
 	}
 	n.runs, n.pending, n.own, n.lines = nil, nil, nil, nil
 	n.up = false
+	n.w.ends(&n.there.up, &n.w.stats.Up)
+	n.w.ends(&n.there.leads, &n.w.stats.Led)
 	n.recorder.Observe(n.w.clock, trace.Unavailable)
 }
 

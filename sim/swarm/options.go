@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"godwit/member"
 	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/scheduler/message"
@@ -63,6 +64,8 @@ type Options struct {
 	// Led, if not nil, is told whenever a node begins to lead, goes on in another
 	// epoch or leads no longer, in order.
 	Led func(Leading)
+	// Noticed, if not nil, is told of what nodes have to tell their operators, in order.
+	Noticed func(Notice)
 	// Stats, if not nil, is filled in.
 	Stats *Stats
 }
@@ -94,6 +97,13 @@ type Leading struct {
 	Epoch uint64 // that the node leads in from now on; 0 for none
 }
 
+// A Notice is what a node has to tell its operator.
+type Notice struct {
+	At   time.Time // as Decision.At
+	Node int
+	member.Notice
+}
+
 // Stats are counts that a sim.Report has no place for.
 type Stats struct {
 	Steps       uint64 // events of the simulation: messages, timers, changes of hosts
@@ -109,6 +119,11 @@ type Stats struct {
 	Delivered   uint64 // results held by their submitters
 	Kept        uint64 // ended tasks whose submitters are down at the end and do not hold the results
 	Undelivered uint64 // those whose submitters are up and do not either, minutes after the end
+
+	// Ran is how long the run took by the machines' clock, with the minutes after its end; Up is for how long
+	// nodes were up in that time, and Led for how long they led, all together: with one leader each, Led by Ran
+	// is the mean number of cells.
+	Ran, Up, Led time.Duration
 }
 
 // What options are when nothing is said, and the most that they may be.

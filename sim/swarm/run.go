@@ -46,6 +46,7 @@ func Run(s *sim.Scenario, opt Options) (*sim.Report, error) {
 	}
 	if opt.Stats != nil {
 		w.undelivered()
+		w.closeBooks()
 		*opt.Stats = w.stats
 	}
 	return r, w.err
@@ -101,6 +102,7 @@ func (w *world) newNode(i int) *node {
 	n := &node{
 		w: w, index: i, key: key, id: task.PeerIDOf(key.Public().(ed25519.PublicKey)),
 		lasting: lasting{disk: map[string][]byte{}, blocks: map[task.CID]bool{}, pool: &predictor.Pool{}},
+		there:   nobody,
 		links:   links{linked: map[int]int{}, lastTo: map[int]time.Duration{}},
 	}
 	n.recorder = predictor.NewRecorder(n.pool)

@@ -19,6 +19,9 @@ type Script struct {
 	Jobs []Job
 	// Ends says how each host's node ends; nil: Options.Ends holds of all.
 	Ends []Ending
+	// Draws are what each node draws, from 0 to 1, whenever it renews its advert or comes into
+	// another cell; nil: they are drawn by the seed.
+	Draws []float64
 }
 
 // A Job is one that is handed to a node that is up by then.
@@ -35,6 +38,10 @@ func (s *Script) check(nodes, hosts int) error {
 	if len(s.Keys) != 0 && len(s.Keys) != nodes {
 		errs = append(errs, fmt.Errorf("sim/swarm: script: %d keys for %d nodes: give one for each, or none", len(s.Keys),
 			nodes))
+	}
+	if len(s.Draws) != 0 && len(s.Draws) != nodes {
+		errs = append(errs, fmt.Errorf("sim/swarm: script: %d draws for %d nodes: give one for each, or none",
+			len(s.Draws), nodes))
 	}
 	if len(s.Ends) != 0 && len(s.Ends) != hosts {
 		errs = append(errs, fmt.Errorf("sim/swarm: script: %d ways to end for %d hosts: give one for each, or none",
@@ -60,6 +67,14 @@ func (s *Script) keyOf(seed uint64, i int) ed25519.PrivateKey {
 		return s.Keys[i]
 	}
 	return Key(seed, i)
+}
+
+// drawOf is what a node draws.
+func (s *Script) drawOf(i int, drawn func() float64) func() float64 {
+	if len(s.Draws) > 0 {
+		return func() float64 { return s.Draws[i] }
+	}
+	return drawn
 }
 
 // follow arranges what the script says.

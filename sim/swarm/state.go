@@ -71,6 +71,7 @@ type node struct {
 	up      bool
 	refuses bool // while it is down: its machine is there and turns dials down
 	life    int  // counts starts
+	there   presence
 	spell   host // what the trace says of it
 	owner   message.OwnerState
 	moveAt  time.Time // when runs that stand still go elsewhere; zero for never

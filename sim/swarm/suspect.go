@@ -22,6 +22,10 @@ func (n *node) ask(e member.Effect) {
 		n.cut(n.w.byID[e.Peer]) // a new connection would have been told, and ended the suspicion
 	case member.AskCells:
 		cellNet{n}.askCells(e.From)
+	case member.Notice:
+		if n.w.opt.Noticed != nil {
+			n.w.opt.Noticed(Notice{At: n.w.clock, Node: n.index, Notice: e})
+		}
 	case member.LeadershipChanged:
 		if e.Epoch > 0 {
 			n.w.stats.Leaders++
