@@ -186,6 +186,11 @@ class JobFailure(TypedDict, total=False):
     reason: str
 
 
+class JobTaken(TypedDict, total=False):
+    job: str
+    tasks: int
+
+
 class JobTasks(TypedDict, total=False):
     done: int
     failed: int
@@ -206,6 +211,11 @@ class JobTasksListAttempt(TypedDict, total=False):
     saved_cpu_s: float
     start: str
     worker: str
+
+
+class JobTasksListFrom(TypedDict, total=False):
+    index: int
+    job: str
 
 
 class JobTasksListParts(TypedDict, total=False):
@@ -267,6 +277,7 @@ class Job(TypedDict, total=False):
     state: str
     submitted: str
     submitter: str
+    taken: List[JobTaken]
     tasks: JobTasks
     tasks_list: List[JobTasksList]
     useful_cpu_s: float
@@ -660,6 +671,7 @@ class Submission(TypedDict, total=False):
     module: str
     modules: Dict[str, str]
     overlay: str
+    reuse: bool
     tables: Dict[str, Table]
 
 
