@@ -223,6 +223,28 @@ class JobFailure(TypedDict, total=False):
     reason: str
 
 
+class JobLoanRange(TypedDict, total=False):
+    to: int
+
+
+class JobLoan(TypedDict, total=False):
+    cell: str
+    leader: str
+    ranges: List[JobLoanRange]
+    running: int
+    since: str
+    tasks: int
+    until: str
+
+
+class JobStage(TypedDict, total=False):
+    done: int
+    failed: int
+    name: str
+    needs: List[str]
+    tasks: int
+
+
 class JobTaken(TypedDict, total=False):
     job: str
     tasks: int
@@ -305,12 +327,14 @@ class Job(TypedDict, total=False):
     final: bool
     held: int
     id: str
+    loans: List[JobLoan]
     migrations: int
     name: str
     note: str
     overlay: str
     reason: str
     reruns: int
+    stages: List[JobStage]
     state: str
     submitted: str
     submitter: str
