@@ -186,6 +186,11 @@ class JobFailure(TypedDict, total=False):
     reason: str
 
 
+class JobTaken(TypedDict, total=False):
+    job: str
+    tasks: int
+
+
 class JobTasks(TypedDict, total=False):
     done: int
     failed: int
@@ -206,6 +211,11 @@ class JobTasksListAttempt(TypedDict, total=False):
     saved_cpu_s: float
     start: str
     worker: str
+
+
+class JobTasksListFrom(TypedDict, total=False):
+    index: int
+    job: str
 
 
 class JobTasksListParts(TypedDict, total=False):
@@ -267,6 +277,7 @@ class Job(TypedDict, total=False):
     state: str
     submitted: str
     submitter: str
+    taken: List[JobTaken]
     tasks: JobTasks
     tasks_list: List[JobTasksList]
     useful_cpu_s: float
@@ -454,6 +465,21 @@ class ReachRelayed(TypedDict, total=False):
     via: str
 
 
+class ReachRouterOpen(TypedDict, total=False):
+    outside: str
+    port: int
+    protocol: str
+    until: str
+
+
+class ReachRouter(TypedDict, total=False):
+    asked: bool
+    by: str
+    open: List[ReachRouterOpen]
+    router: str
+    why: str
+
+
 class Reach(TypedDict, total=False):
     carried_bytes: int
     circuits: int
@@ -462,6 +488,7 @@ class Reach(TypedDict, total=False):
     reach: str
     relayed: List[ReachRelayed]
     relays: List[str]
+    router: ReachRouter
 
 
 class ResearchDecision(TypedDict, total=False):
@@ -644,6 +671,7 @@ class Submission(TypedDict, total=False):
     module: str
     modules: Dict[str, str]
     overlay: str
+    reuse: bool
     tables: Dict[str, Table]
 
 
