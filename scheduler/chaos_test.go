@@ -149,6 +149,9 @@ func (s *swarm) checkInvariants() {
 		if sum.Total != sum.Waiting+sum.Running+sum.Done+sum.Failed || j.done+j.failed > j.total {
 			s.tb.Fatalf("counters do not add up: %+v", sum)
 		}
+		if err := checkGrid(c, j); err != nil {
+			s.tb.Fatal(err)
+		}
 		for i, t := range j.live {
 			if len(t.leases) == 0 || len(t.leases) > j.spec.Replicas+1 {
 				s.tb.Fatalf("task %d has %d leases, replicas %d", i, len(t.leases), j.spec.Replicas)

@@ -142,6 +142,9 @@ func (s *endings) check() {
 	if j.done != done || j.failed != failed {
 		s.t.Fatalf("%d tasks are done and %d failed, it counts %d and %d", done, failed, j.done, j.failed)
 	}
+	if err := checkGrid(s.c, j); err != nil {
+		s.t.Fatal(err)
+	}
 	if over := done+failed == j.total; over != (j.state == jobOver) {
 		s.t.Fatalf("of %d tasks %d ended, and the job is over: %v", j.total, done+failed, j.state == jobOver)
 	}

@@ -149,11 +149,17 @@ func NewFailures(tasks []FailedTask, failed uint64) Failures {
 
 // alike is a reason without its numbers: those of one kind differ in them.
 func alike(s string) string {
+	inNumber := false
 	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return '#'
+		if !unicode.IsDigit(r) {
+			inNumber = false
+			return r
 		}
-		return r
+		if inNumber {
+			return -1
+		}
+		inNumber = true
+		return '#'
 	}, clean(s))
 }
 

@@ -114,7 +114,7 @@ type Reliable struct {
 const (
 	// MaxHabits bounds the members of Research, habitSpells the spells of each.
 	MaxHabits   = 50
-	habitSpells = 60
+	habitSpells = 30
 	// questions is how often the past is asked: bins of some fifty answers each.
 	questions = 500
 	// half is from what probability on a host is said to stay.

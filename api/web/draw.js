@@ -1,6 +1,6 @@
 import {useEffect, useRef, useState} from './vendor/preact-htm.js'
 import {html} from './parts.js'
-import {clock, count, is, percent, span, text} from './words.js'
+import {between, count, is, percent, span, text} from './words.js'
 
 const fates = ['done', 'running', 'failed', 'waiting']
 
@@ -23,7 +23,7 @@ export const Strip = ({spells, from, to, label}) => {
   return html`<svg class="strip" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label=${label}>
     ${spells.filter(s => x(s.to) > x(s.from)).map(s => html`
       <rect class=${is(s.state)} x=${x(s.from)} width=${Math.max(2, x(s.to) - x(s.from))} height="10">
-        <title>${text(s.state, 20)}, ${clock(s.from)} to ${clock(s.to)}${s.rule ? ': ' + text(s.rule, 60) : ''}</title>
+        <title>${text(s.state, 20)}, ${between(s.from, s.to)}${s.rule ? ': ' + text(s.rule, 60) : ''}</title>
       </rect>`)}</svg>`
 }
 

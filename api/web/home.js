@@ -1,7 +1,7 @@
 import {change, useData} from './live.js'
 import {Bar, endWords, taskWords} from './draw.js'
 import {Card, Do, JobName, Loaded, Peer, Rows, Said, State, html} from './parts.js'
-import {ago, clock, count, latency, short, span, text} from './words.js'
+import {ago, clock, count, latency, sentence, short, span, text} from './words.js'
 
 const End = ({id}) => endWords(useData(`/v1/jobs/${id}/end`, ['jobs'], 5000).data)
 
@@ -46,7 +46,7 @@ const Near = ({of, me}) => html`<${Card} title="Near">
 export function Home({now, error}) {
   if (!now) return html`<h1>Home</h1><${Loaded} of=${{error}}/>`
   return html`<h1 class="sentence" aria-live="polite">${text(now.sentence, 300)}</h1>
-    <p class="why">${text(now.why, 300)}${now.until && ` This ends ${clock(now.until)}.`}</p><${Acts} of=${now}/>
+    <p class="why">${sentence(now.why)}${now.until && ` This ends ${clock(now.until)}.`}</p><${Acts} of=${now}/>
     ${now.notices?.slice(0, 20).map(n => html`<div class="trouble" role="alert"><p>${text(n, 400)}</p></div>`)}
     <div class="cards"><${Running} of=${now}/><${Given} of=${now.given}/>
       <${Near} of=${now.near || {}} me=${now.node?.peer_id}/><${Mine} jobs=${now.jobs}/></div>`

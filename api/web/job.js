@@ -1,23 +1,23 @@
 import {useState} from './vendor/preact-htm.js'
 import {change, useData} from './live.js'
-import {Bar, Strip, endWords, more, taskWords} from './draw.js'
+import {Bar, Strip, endWords, taskWords} from './draw.js'
 import {Card, Do, Form, Legend, Loaded, Peer, Said, Trouble, html} from './parts.js'
 import {Stages} from './stages.js'
 import {Task, jobPath} from './task.js'
-import {ago, clock, count, is, span, text} from './words.js'
+import {ago, between, count, is, span, text} from './words.js'
 
 const mostBins = 1000 // that are drawn
 const wide = 50       // of them in a row
 
 // fate is how a bin of tasks is coloured: a failure is not to be overlooked.
-const fate = ([waiting, running, done, failed]) =>
+const fate = ({waiting, running, done, failed}) =>
   failed ? 'failed' : running ? 'running' : !waiting ? 'done' : done ? 'part' : 'waiting'
 const fates = ['done', 'part', 'running', 'waiting', 'failed']
 
-function binWords(g, [waiting, running, done, failed], i) {
+function binWords(g, bin, i) {
   const first = i * g.per_bin, last = Math.min(g.total, first + g.per_bin) - 1
   const which = last > first ? `tasks ${first} to ${last}` : 'task ' + first
-  return `${which}: ${taskWords({waiting, running, done, failed})}`
+  return `${which}: ${taskWords(bin)}`
 }
 
 const Grid = ({of, look}) => html`<svg class="grid" role="img" aria-label="Tasks by what became of them"
@@ -44,8 +44,11 @@ const Failures = ({of}) => of?.groups?.length > 0 && html`<${Card} title="Failur
       ${g.peers?.slice(0, 5).map(p => html` <${Peer} id=${p}/>`)}</p>
     ${g.stderr && html`<pre>${printed(g.stderr)}</pre>`}</details>`)}<//>`
 
-const Waiting = ({of}) => of?.reasons?.length > 0 && html`<${Card} title="Why tasks wait" wide>
-  <ul>${of.reasons.slice(0, 8).map(r => html`<li>${count(r.tasks, 'task')}: ${text(r.reason, 300)}</li>`)}</ul><//>`
+// Of tasks that do not wait the node gives reasons as well.
+const waits = r => r.reason !== 'done' && !r.reason.startsWith('placed')
+
+const Waiting = ({of}) => of?.reasons?.some(waits) && html`<${Card} title="Why tasks wait" wide>
+  <ul>${of.reasons.filter(waits).slice(0, 8).map(r => html`<li>${count(r.tasks, 'task')}: ${text(r.reason, 300)}</li>`)}</ul><//>`
 
 const spell = b => ({from: b.from, to: b.to, state: b.outcome, rule: 'task ' + b.task})
 const mostWorkers = 40
@@ -56,8 +59,8 @@ function Timeline({of}) {
   const from = new Date(of.from) / 1000, to = new Date(of.to) / 1000
   return html`<div class="lines">${of.rows.map(r => html`<span><${Peer} id=${r.worker}/></span>
       <${Strip} from=${from} to=${to} label=${count(r.bars.length, 'attempt')} spells=${r.bars.map(spell)}/>`)}</div>
-    <p class="soft">${clock(of.from)} to ${clock(of.to)}.</p><${Legend} of=${ends}/>
-    ${more(of.rows.length, of.rows.length + (of.more || 0), 'worker')}`
+    <p class="soft">${between(of.from, of.to)}.</p><${Legend} of=${ends}/>
+    ${of.more > 0 && html`<p class="soft">${count(of.more, 'attempt')} more are not shown.</p>`}`
 }
 
 async function retry(id) {

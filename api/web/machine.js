@@ -2,9 +2,9 @@ import {useState} from './vendor/preact-htm.js'
 import {call, change, useData} from './live.js'
 import {Plot, Week} from './draw.js'
 import {Card, Do, Form, Legend, Loaded, Rows, Trouble, html} from './parts.js'
-import {count, percent, span, text} from './words.js'
+import {count, percent, sentence, span, text} from './words.js'
 
-const states = ['available', 'user-present', 'cpu-busy', 'leaving', 'unavailable']
+const states = ['available', 'user-present', 'cpu-busy', 'leaving', 'unavailable', 'unobserved']
 
 const effect = p => `In the recorded time tasks could run for ${span(p.now.available_s)}, and were stopped ` +
   `${count(p.now.stops, 'time')}. With this rule it would have been ${span(p.then.available_s)}, and ` +
@@ -12,8 +12,9 @@ const effect = p => `In the recorded time tasks could run for ${span(p.now.avail
 
 // Preview says what the changed rule would have done over what the machine recorded.
 const Preview = ({of, keep}) => html`<div class="preview" role="status"><p><b>${text(of.effect, 300)}</b></p>
-  <p>${effect(of)} ${text(of.note, 300)}</p>
-  ${of.strip && html`<${Week} strip=${{spells: of.strip, from: of.from, to: of.to}}/>`}
+  <p>${effect(of)} </p>
+  ${of.notes?.slice(0, 8).map(n => html`<p class="soft">${text(n, 300)}</p>`)}
+  ${of.strip?.spells?.length > 0 && html`<${Week} strip=${of.strip}/>`}
   <${Do} label="Change the rule" kind="main" run=${keep}/></div>`
 
 function Rule({rule}) {
@@ -23,11 +24,11 @@ function Rule({rule}) {
   const keep = async () => { await change('PUT', path, {value}); see() }
   const field = {id: rule.key, value, onInput: e => { write(e.target.value); see() }}
   const choices = rule.kind === 'bool' ? ['true', 'false'] : rule.choices
-  return html`<div class="rule"><label for=${rule.key}><code>${rule.key}</code></label>
+  return html`<div class="rule"><label for=${rule.key}><code>${text(rule.key)}</code></label>
     ${rule.set && html` <b>set by you</b>`}<p>${text(rule.effect, 300)}</p>
-    <${Form} button="Preview" run=${look} aria-label=${rule.key}>${choices
+    <${Form} button="Preview" run=${look} aria-label=${text(rule.key)}>${choices
       ? html`<select ...${field}>${choices.map(c => html`<option value=${c}>${c}</option>`)}</select>`
-      : html`<input ...${field} maxlength="200" autocomplete="off" placeholder=${rule.default}/>`}<//>
+      : html`<input ...${field} maxlength="200" autocomplete="off" title=${text(rule.hint, 200)}/>`}<//>
     ${seen && html`<${Preview} of=${seen} keep=${keep}/>`}</div>`
 }
 
@@ -42,8 +43,8 @@ const Forecast = ({of, rests}) => html`<${Card} title="Forecast">${of?.length > 
 
 export function Machine({now}) {
   const m = useData('/v1/machine', ['machine']), d = m.data
-  return html`<h1>Machine</h1><p class="why">${text(now?.why, 300)}</p><${Loaded} of=${m}>${d && html`
-    ${d.sensors.filter(s => s.result !== 'ok').map(s => html`
+  return html`<h1>Machine</h1><p class="why">${now && sentence(now.why)}</p><${Loaded} of=${m}>${d && html`
+    ${d.sensors.filter(s => s.result === 'bad').map(s => html`
       <${Trouble} of=${{error: `${s.check}: ${s.text}`, hint: s.fix}}/>`)}
     <div class="cards">
     <${Card} title="The last seven days"><${Week} strip=${d.strip}/><${Legend} of=${states}/><//>
@@ -52,5 +53,5 @@ export function Machine({now}) {
       ${' '}over what this machine recorded. Once made, it holds within a second.</p>
       <div class="rules">${d.rules.map(r => html`<${Rule} key=${r.key + r.value} rule=${r}/>`)}</div><//>
     <${Card} title="Sensors" wide><${Rows} label="Sensors" head=${['Check', 'Result', 'What it sees']}
-      rows=${d.sensors.map(s => [text(s.check, 40), text(s.result, 20), text(s.text, 300)])}/><//></div>`}<//>`
+      rows=${d.sensors.map(s => [text(s.check, 60), text(s.result, 20), text(s.text, 300)])}/><//></div>`}<//>`
 }

@@ -55,12 +55,16 @@ export function Do({label, name, run, sure, kind = ''}) {
       </button>`}<${Trouble} of=${s.error}/></span>`
 }
 
-// Form calls run with its fields by their names.
-export function Form({run, button, children, ...rest}) {
+// Form calls run with its fields by their names; with clear they are empty once it is done.
+export function Form({run, button, clear, children, ...rest}) {
   const [s, attempt] = useTry()
   const go = e => {
     e.preventDefault()
-    attempt(() => run(Object.fromEntries(new FormData(e.target))))
+    const form = e.target
+    attempt(async () => {
+      await run(Object.fromEntries(new FormData(form)))
+      clear && form.reset()
+    })
   }
   return html`<form onSubmit=${go} ...${rest}>${children}
     <button class="main" disabled=${s.busy}>${button}</button><${Trouble} of=${s.error}/></form>`

@@ -35,23 +35,24 @@ const Rules = ({of}) => html`<dl>${rules.filter(([k]) => of?.[k]).map(([k, name]
   <div><dt>${name}</dt><dd><${Said} of=${of[k]} most=${60}/></dd></div>`)}</dl>`
 
 function Members({pool, me}) {
-  const removes = pool.founded_by_me && pool.rules?.admission === 'listed'
   const remove = m => html`<${Do} label="Remove" name=${'Remove ' + short(m.peer)}
     sure="It loses its place on the list. Remove it?"
     run=${() => change('DELETE', path(pool.id, '/members/' + encodeURIComponent(m.peer)))}/>`
   const row = m => [html`<${Peer} id=${m.peer} me=${me}/>`, html`<${State} of=${m.state}/>`, text(m.belief, 20),
-    html`<${Said} of=${m.site} most=${30}/>`, removes && m.peer !== me && remove(m)]
+    html`<${Said} of=${m.site} most=${30}/>`, m.removable && remove(m)]
   return html`<details><summary>Members</summary><${Rows} label="Members" rows=${pool.members_list?.map(row)}
     head=${['Member', 'State', 'Belief', 'Site', '']}/></details>`
 }
 
-const parts = {leader: 'This node leads.', coordinator: 'This node coordinates.', member: 'This node is a member.'}
+const parts = {leader: 'This node leads it.', coordinator: 'This node coordinates.', member: 'This node is a member.'}
+
+const leads = ({leader}, me) => !leader ? 'No leader is known.' : leader !== me && html`<${Peer} id=${leader}/> leads.`
 
 function Pool({pool, me}) {
   const share = f => change('PUT', path(pool.id, '/share'), {share: +f.share}), name = text(pool.name, 60)
   return html`<section class="card" aria-label=${name}><h2><${Said} of=${pool.name} most=${60}/></h2>
-    <p class="soft">${count(pool.members, 'member')}. ${parts[pool.role]} ${pool.founded_by_me && 'It founded it.'}
-      ${' '}${pool.leader ? html`<${Peer} id=${pool.leader} me=${me}/> leads.` : 'No leader is known.'}</p>
+    <p class="soft">${count(pool.members, 'member')}. ${parts[pool.role]} ${pool.founded_by_me && 'It founded it, too.'}
+      ${' '}${leads(pool, me)}</p>
     <${Rules} of=${pool.rules}/>
     <${Form} button="Change the share" run=${share} aria-label="Share"><label>Share of this machine
       <input name="share" type="number" min="0" max="1000000" step="any" value=${pool.share} required/></label><//>
@@ -62,14 +63,15 @@ function Pool({pool, me}) {
 }
 
 const join = f => change('POST', '/v1/overlays/join', {overlay: f.overlay.trim(), share: +f.share})
-const Join = () => html`<${Card} title="Join a pool"><${Form} button="Join" run=${join} aria-label="Join a pool">
+const Join = () => html`<${Card} title="Join a pool"><${Form} button="Join" run=${join} clear aria-label="Join a pool">
   <label>Ticket, or the name of an open pool
     <textarea name="overlay" rows="3" required maxlength="100000"></textarea></label>
   <label>Share of this machine
     <input name="share" type="number" min="0.001" max="1000000" step="any" value="1" required/></label><//><//>`
 
 const found = f => change('POST', '/v1/overlays', {name: f.name.trim(), admission: f.admission})
-const Found = () => html`<${Card} title="Found a pool"><${Form} button="Found" run=${found} aria-label="Found a pool">
+const Found = () => html`<${Card} title="Found a pool">
+  <${Form} button="Found" run=${found} clear aria-label="Found a pool">
   <label>Name <input name="name" required maxlength="128" autocomplete="off"/></label>
   <label>Who may join <select name="admission"><option value="invited">who has a ticket</option>
     <option value="open">anybody</option><option value="listed">who is on a list</option></select></label><//><//>`

@@ -1,7 +1,7 @@
 import {useData} from './live.js'
 import {Plot, Strip, shares} from './draw.js'
 import {Card, Legend, Loaded, Peer, Rows, html} from './parts.js'
-import {clock, count, percent, short, text} from './words.js'
+import {between, clock, count, percent, sentence, short, text} from './words.js'
 
 const states = ['available', 'user-present', 'cpu-busy', 'leaving', 'unavailable']
 const seconds = t => new Date(t) / 1000
@@ -15,8 +15,8 @@ function Histories({of, me}) {
   const from = Math.min(...spells.map(s => seconds(s.from))), to = Math.max(...spells.map(s => seconds(s.to)))
   return html`<div class="lines three">${of.map(m => html`<span><${Peer} id=${m.peer} me=${me}/></span>
       <${Strip} spells=${m.spells || []} from=${from} to=${to} label=${shares(m.spells || [])}/>
-      <span>${percent(m.forecast)} <${Trace} of=${m.peer}/></span>`)}</div>
-    <p class="soft">${clock(from * 1000)} to ${clock(to * 1000)}. Behind each stands how likely it is to stay for an
+      <span>${m.forecast?.known && percent(m.forecast.stay)} <${Trace} of=${m.peer}/></span>`)}</div>
+    <p class="soft">${between(from * 1000, to * 1000)}. Behind each stands how likely it is to stay for an
       ${' '}hour, and its trace as a file.</p><${Legend} of=${states}/>`
 }
 
@@ -27,10 +27,10 @@ const held = bins => 'Across stands the probability that was said, and up how of
 
 const Reliability = ({of}) => html`<${Card} title="How often forecasts held">${of?.bins?.length > 1
   ? html`<${Plot} lines=${lines(of.bins)} most=${1} x=${percent} y=${percent} dots words=${held(of.bins)}/>`
-  : html`<p class="soft">Too few forecasts have come due.</p>`}<//>`
+  : html`<p class="soft">${sentence(of?.why || 'Too few forecasts have come due')}</p>`}<//>`
 
-const decision = x => [clock(x.at), text(x.what, 40), html`<code>${short(x.task, 14)}</code>`,
-  html`<${Peer} id=${x.peer}/>`, text(x.why, 300)]
+const decision = x => [clock(x.at), text(x.action, 40), html`<code>${short(x.task, 14)}</code>`,
+  html`<${Peer} id=${x.peer}/>`, text(x.reason, 300)]
 const Decisions = ({of}) => html`<${Card} title="Decisions" wide><${Rows} label="Decisions"
   none="This node has decided nothing of late." head=${['When', 'What', 'Task', 'Member', 'Why']}
   rows=${of?.slice(0, 200).map(decision)}/><//>`

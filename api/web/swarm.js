@@ -38,9 +38,9 @@ const Away = ({rows}) => rows.length > 0 && html`<${Card} title="Believed away" 
   head=${['Member', 'Belief', 'By the word of', 'Since']} rows=${rows.map(m => [html`<${Peer} id=${m.peer}/>`,
     text(m.belief, 20), html`<${Said} of=${m.belief_by} most=${80}/>`, ago(m.belief_since)])}/><//>`
 
-const line = (points, k) => points.map(p => [new Date(p[0]) / 1000, p[k]])
+const line = (name, points, k) => ({name, points: points.map(p => [new Date(p.at) / 1000, p[k]])})
 const Traffic = ({of}) => html`<${Card} title="Traffic">${of.points?.length > 1 && html`<${Plot}
-    lines=${[{name: 'received', points: line(of.points, 1)}, {name: 'sent', points: line(of.points, 2)}]}
+    lines=${[line('received', of.points, 'rx_per_s'), line('sent', of.points, 'tx_per_s')]}
     x=${t => span(Date.now() / 1000 - t) + ' ago'} y=${v => size(v) + '/s'} unit=${1024} words="Bytes a second."/>`}
   <p>${size(of.rx_bytes)} received and ${size(of.tx_bytes)} sent since the node began.</p><//>`
 
@@ -61,10 +61,10 @@ export function Swarm({now}) {
   const [pool, choose] = useState(''), me = now?.node?.peer_id
   const s = useData('/v1/swarm?overlay=' + encodeURIComponent(pool), ['members', 'overlays'], 2000), d = s.data
   return html`<h1>Swarm</h1><${Pick} all="all" choose=${choose}/><${Loaded} of=${s}>${d && html`
-    <p class="why">${count(d.total, 'member')}: ${sums(d.states)}.</p>
+    <p class="why">${count(d.members, 'member')}: ${sums(d.states)}.</p>
     <div class="cards"><${Away} rows=${d.rows.filter(m => m.belief !== 'there')}/>
     <${Card} title="Map"><${Chart} rows=${d.rows} leader=${d.leader} me=${me}/><${Legend} of=${states}/><//>
     <div class="stack"><${Group} of=${d.group} leader=${d.leader} me=${me}/><${Traffic} of=${d.traffic}/></div>
     <${Card} title="Members" wide><${Rows} label="Members" head=${head} rows=${d.rows.map(row(me))}/>
-      ${more(d.rows.length, d.total, 'member')}<//></div>`}<//>`
+      ${more(d.rows.length, d.members, 'member')}<//></div>`}<//>`
 }

@@ -23,7 +23,17 @@ export const size = n => {
 }
 export const secondsSince = t => (Date.now() - new Date(t)) / 1000
 export const ago = t => t ? span(secondsSince(t)) + ' ago' : ''
-export const clock = t => new Date(t).toLocaleString('en-GB', {weekday: 'short', hour: '2-digit', minute: '2-digit'})
+const fields = {weekday: 'short', hour: '2-digit', minute: '2-digit'}
+export const clock = (t, fine) => new Date(t).toLocaleString('en-GB', {...fields, ...fine && {second: '2-digit'}})
+const hour = 3600 // seconds
+export const between = (from, to) => {
+  const fine = new Date(to) - new Date(from) < 1000 * hour
+  return `${clock(from, fine)} to ${clock(to, fine)}`
+}
+
+// sentence begins and ends as one.
+export const sentence = (s, most = 300) => text(s, most).replace(/^./u, c => c.toUpperCase())
+  .replace(/[^.!?…]$/u, '$&.')
 
 // is names the class of a state or an outcome: peers' words choose no other.
 export const is = s => 'is-' + (/^[a-z-]{1,20}$/.test(s) ? s : 'unknown')

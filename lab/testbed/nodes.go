@@ -97,11 +97,12 @@ const AnyPort = "/ip4/127.0.0.1/tcp/0"
 
 // A Setup says how a node of a swarm is started, each time.
 type Setup struct {
-	Dir    string // made if absent
-	Listen string
-	Rules  owner.Rules
-	Args   []string // of `godwit up`, beside those that every node has
-	procs  int      // that it may use at once; 0 for all
+	Program string // a file that is godwit; "" for this program
+	Dir     string // made if absent
+	Listen  string
+	Rules   owner.Rules
+	Args    []string // of `godwit up`, beside those that every node has
+	procs   int      // that it may use at once; 0 for all
 }
 
 // Start starts the node and waits until it says that it is ready.
@@ -109,9 +110,9 @@ func (s Setup) Start(ctx context.Context) (*Node, error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making a node's directory: %w", err)
 	}
-	exe, err := os.Executable()
+	exe, err := s.program()
 	if err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
+		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(s.Dir, rulesFile), []byte(s.Rules.Text()), 0o600); err != nil {
 		return nil, fmt.Errorf("writing a node's rules: %w", err)
@@ -144,6 +145,17 @@ func (s Setup) Start(ctx context.Context) (*Node, error) {
 		return nil, errors.Join(err, n.Kill())
 	}
 	return n, nil
+}
+
+func (s Setup) program() (string, error) {
+	if s.Program != "" {
+		return s.Program, nil
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding this program: %w", err)
+	}
+	return exe, nil
 }
 
 // PID is the node's process.

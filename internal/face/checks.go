@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+)
+
+// A face is what is looked at, and with what.
+type face struct {
+	ctx      context.Context // until it is given up
+	swarm    *swarm
+	browser  *chromium
+	tab      *tab   // at node 0, let in
+	dir      string // for files on the way
+	pictures string // directory for pictures; "" for none
+	module   string // of the job that is dropped: "" for one that is over at once
+	job      string // its ID, once it was dropped
+}
+
+// A check is one thing that is asked of the dashboard.
+type check struct {
+	name, asked string
+	// see looks, and returns what was seen; an error is that it is not as asked.
+	see func(f *face) (string, error)
+}
+
+// checks are all, in their order: later ones use what earlier ones left.
+var checks = []check{
+	{"door", "no page without a way in; `godwit open` lets in, once", seeDoor},
+	{"drop", "a module and a job file dropped in run to the end", seeDrop},
+	{"results", "its results are fetched", seeResults},
+	{"pages", "every page without a word on the console or a request to elsewhere", seePages},
+	{"readers", "names of controls, one heading, landmarks", seeReaders},
+	{"widths", "360 and 1,440 pixels without a horizontal scroll", seeWidths},
+	{"themes", "light and dark, contrast at least 4.5", seeThemes},
+	{"pause", "pause and resume", seePause},
+	{"rule", "a rule changed, with its preview", seeRule},
+	{"ticket", "a ticket made on one node joins another", seeTicket},
+	{"keyboard", "keyboard alone", seeKeyboard},
+	{"tabs", "one stream for all tabs", seeTabs},
+	{"hostile", "what a hostile member says stays text", seeHostile},
+	{"day", "20 hours of events: the page's memory is flat", seeDay},
+}
+
+// A row is a check with what came of it.
+type row struct {
+	check
+	seen string
+	err  error
+	took time.Duration
+}
+
+// look carries out a check.
+func (f *face) look(c check) row {
+	begun := time.Now()
+	seen, err := c.see(f)
+	if f.tab != nil {
+		err = errors.Join(err, f.tab.trouble())
+	}
+	return row{c, seen, err, time.Since(begun)}
+}
+
+// tell prints a table of what was asked beside what was seen. It returns how many were not as asked.
+func tell(out io.Writer, rows []row) (broken int) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CHECK\tASKED\tSEEN\tTOOK")
+	for _, r := range rows {
+		seen := r.seen
+		if r.err != nil {
+			broken++
+			seen = "NOT SO: " + r.err.Error()
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f s\n", r.name, r.asked, seen, r.took.Seconds())
+	}
+	w.Flush()
+	return broken
+}
