@@ -223,6 +223,14 @@ class JobFailure(TypedDict, total=False):
     reason: str
 
 
+class JobStage(TypedDict, total=False):
+    done: int
+    failed: int
+    name: str
+    needs: List[str]
+    tasks: int
+
+
 class JobTaken(TypedDict, total=False):
     job: str
     tasks: int
@@ -311,6 +319,7 @@ class Job(TypedDict, total=False):
     overlay: str
     reason: str
     reruns: int
+    stages: List[JobStage]
     state: str
     submitted: str
     submitter: str
