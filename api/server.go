@@ -59,7 +59,7 @@ func NewServer(n *node.Node, dir, addr string, log *slog.Logger) (_ *Server, err
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.keys = door.NewKeys(s.token, &door.Password{File: filepath.Join(dir, PasswordName)})
-	s.live = stream.NewHub(uint64(time.Now().UnixMilli()), s.collect)
+	s.live = stream.NewHub(uint64(time.Now().UnixMilli()), pages{s}.collect)
 	if s.unix, err = listenUnix(filepath.Join(dir, SocketName)); err != nil {
 		return nil, err
 	}
