@@ -59,7 +59,7 @@ func pythonFields(text string) map[string]string {
 	return fields
 }
 
-const pythonHead = `"""What the node's API takes and answers: made from api/openapi.yaml by scripts/generate, not to be edited."""
+const pythonHead = `"""What the node's API takes and answers: made from api/openapi.yaml, not to be edited."""
 
 from __future__ import annotations
 

@@ -93,10 +93,11 @@ type pages struct{ *Server }
 
 // each is Server.each of them.
 func (s pages) each(handle func(pattern string, h handler)) {
-	handle("GET /v1/session", s.session)
-	handle("POST /v1/session", s.beginSession)
-	handle("DELETE /v1/session", s.endSession)
-	handle("POST /v1/session/codes", s.newCode)
+	in := sessions{s.Server}
+	handle("GET /v1/session", in.session)
+	handle("POST /v1/session", in.beginSession)
+	handle("DELETE /v1/session", in.endSession)
+	handle("POST /v1/session/codes", in.newCode)
 	handle("GET /v1/events", s.events)
 	handle("GET /v1/home", s.home)
 	handle("GET /v1/machine", s.machine)

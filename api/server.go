@@ -146,7 +146,7 @@ func ignoreClosed(err error) error {
 // guarded is the API and the pages behind a door, for hosts that are named so.
 func (s *Server) guarded(named func(host string) bool, secure bool) http.Handler {
 	d := door.Door{Keys: s.keys, Secure: secure, Named: named, Open: opened, Refuse: refuse}
-	return d.Guard(s.withPages())
+	return d.Guard(sessions{s}.withPages())
 }
 
 // refuse answers what a door does not let pass.
