@@ -52,8 +52,8 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 	return s.status(w, r)
 }
 
-func (s *Server) doctor(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, s.node.Examine(), nil)
+func (s *Server) doctor(w http.ResponseWriter, r *http.Request) error {
+	return writeJSON(w, s.node.Examine(r.Context()), nil)
 }
 
 // Pause stops all tasks of the node at once, for d or, where that is 0, until

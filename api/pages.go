@@ -64,7 +64,8 @@ func (s *Server) writeMachine(w http.ResponseWriter, r *http.Request, rules *own
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, view.NewMachine(h, time.Now(), stays, &of, rules, file, ruleText(file), s.node.Examine()), nil)
+	found := s.node.Examine(r.Context())
+	return writeJSON(w, view.NewMachine(h, time.Now(), stays, &of, rules, file, ruleText(file), found), nil)
 }
 
 // ruleText is the file of rules, nil where there is none.

@@ -60,7 +60,7 @@ func (r *roster) Peers() []task.PeerID { return slices.Sorted(r.view.Peers()) }
 
 // seen takes in an advert whose signature has been checked.
 func (m *Member) seen(a *overlay.Advert) {
-	if m.elsewhere(a) {
+	if m.elsewhere(a) || stillLost(m, a) {
 		return
 	}
 	old, known := m.view.Member(a.Peer)
@@ -110,6 +110,22 @@ func (m *Member) goneFrom(peer task.PeerID, reason string) {
 	m.lease.Lost(peer, m.p.now)
 	m.leaderMayHaveChanged()
 	m.regroupSoon()
+}
+
+// stillLost reports whether an advert is of a member that was lost, and says nothing of now: it is kept for
+// when the member is there again. The member is asked whether it is.
+func stillLost(m *Member, a *overlay.Advert) bool {
+	old, lost := m.away[a.Peer]
+	if !lost || a.Seq < old.Seq || a.State == overlay.Unavailable || m.view.Admits(a) != nil {
+		return false
+	}
+	there, effects := m.p.suspicion.Told(a.Peer, a.Issued, m.p.now)
+	if there {
+		return false
+	}
+	m.away[a.Peer] = *a
+	m.p.judge(effects)
+	return true
 }
 
 // returned takes in a lost member again once it is there: the network tells of an

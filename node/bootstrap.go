@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -36,13 +37,14 @@ type bootLists struct {
 	from    bootstrap.Source
 
 	mu   sync.Mutex
-	told map[string]string // by source: why it is not used
+	told map[string]string    // by source: why it is not used
+	seen map[string]time.Time // by source: when the newest list from there was issued
 }
 
 // newBootLists returns the lists of a configuration that was checked.
 func newBootLists(cfg *Config) *bootLists {
 	l := &bootLists{sources: slices.Clone(cfg.BootstrapLists), trusted: slices.Clone(cfg.BootstrapKeys),
-		told: map[string]string{}}
+		told: map[string]string{}, seen: map[string]time.Time{}}
 	if len(l.sources) == 0 {
 		l.sources = slices.Clone(usualLists)
 	}
@@ -92,6 +94,9 @@ func (n *Node) useList(ctx context.Context, from string) error {
 	if err == nil {
 		err = l.Check(n.lists.trusted, time.Now())
 	}
+	if err == nil {
+		err = l.Since(n.lists.newest()[from])
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -102,6 +107,8 @@ func (n *Node) useList(ctx context.Context, from string) error {
 		return err
 	}
 	n.lists.note(from, "")
+	n.lists.saw(from, l.Issued)
+	n.keeper.note()
 	addrs := make([]string, 0, len(l.Peers))
 	for _, p := range l.Peers {
 		addrs = append(addrs, p.String())
@@ -119,6 +126,31 @@ func (l *bootLists) note(from, why string) bool {
 	news := l.told[from] != why
 	l.told[from] = why
 	return news
+}
+
+// recall takes in when the newest lists were issued that starts before have seen.
+func (l *bootLists) recall(seen map[string]time.Time) {
+	for _, from := range l.sources {
+		if at, ok := seen[from]; ok {
+			l.saw(from, at)
+		}
+	}
+}
+
+// saw takes in that a list is used, which was issued then.
+func (l *bootLists) saw(from string, issued time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if issued.After(l.seen[from]) {
+		l.seen[from] = issued
+	}
+}
+
+// newest says of each source when the newest list that came from there was issued.
+func (l *bootLists) newest() map[string]time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.seen)
 }
 
 // notices tell the owner of lists that are not used.

@@ -30,9 +30,11 @@ type Config struct {
 	// BootstrapNode runs no tasks, and has more connections: it is there for newcomers to ask.
 	BootstrapNode bool
 
-	MDNS     bool   // find peers on the local network
-	NoRelay  bool   // carry nothing for members that cannot reach each other
-	SwarmKey string // file of a private swarm's key; "" for the open swarm
+	MDNS    bool // find peers on the local network
+	NoRelay bool // carry nothing for members that cannot reach each other
+	// NoPortMapping asks no router to lead the node's ports to it. None is asked in a private swarm either.
+	NoPortMapping bool
+	SwarmKey      string // file of a private swarm's key; "" for the open swarm
 
 	// Overlays to serve beside those joined before, each by name, ID or ticket.
 	// Empty: those joined before, and DefaultOverlay for a node that has joined

@@ -152,6 +152,7 @@ func (f *fakeNet) Unname(task.PeerID) bool { return false }
 func (f *fakeNet) Named() []p2p.NamedPeer  { return nil }
 func (f *fakeNet) Stats() p2p.Stats        { return p2p.Stats{} }
 func (f *fakeNet) Reaching() p2p.Reaching  { return p2p.Reaching{} }
+func (f *fakeNet) Skew() p2p.Skew          { return p2p.Skew{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.

@@ -36,6 +36,15 @@ func (m *membership) meetBy(x overlay.Meeting, now time.Time) {
 		}
 	}
 	m.meetings = kept
+	m.all.lookAtKeys()
+}
+
+// lookAtKeys has it looked soon what this node is to be found by.
+func (o *overlays) lookAtKeys() {
+	select {
+	case o.foundBy <- struct{}{}:
+	default:
+	}
 }
 
 // keys are what members of the overlay are found by: of a closed one by who holds a ticket that
@@ -54,6 +63,8 @@ func (m *membership) keys(now time.Time) (keys []p2p.Key) {
 
 // beFound says to the network what this node is to be found by, until ctx ends.
 func (o *overlays) beFound(ctx context.Context) {
+	again := time.NewTicker(provideLook)
+	defer again.Stop()
 	for {
 		var keys []p2p.Key
 		if o.do(ctx, func() {
@@ -64,7 +75,10 @@ func (o *overlays) beFound(ctx context.Context) {
 			return
 		}
 		o.net.Provide(keys)
-		if pause.For(ctx, provideLook) != nil {
+		select {
+		case <-o.foundBy:
+		case <-again.C:
+		case <-ctx.Done():
 			return
 		}
 	}

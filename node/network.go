@@ -55,6 +55,7 @@ type network interface {
 	Cut(p task.PeerID, age time.Duration) (newer bool)
 	Stats() p2p.Stats
 	Reaching() p2p.Reaching
+	Skew() p2p.Skew
 	// Rank says with whom this node works, Class what a peer is, and Debit what it has cost.
 	Rank(ranks map[task.PeerID]cost.Class)
 	// Keep says whose connections are kept beside: those of members that this node coordinates.

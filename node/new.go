@@ -69,6 +69,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		return nil, errors.Join(err, on.runner.Close(), on.data.Close())
 	}
 	n.keeper, n.lists = on.keeper, newBootLists(&cfg)
+	n.keeper.keepsLists(n.lists)
 	n.content.room.evict = collector{driver: n.driver}.evict
 	n.content.gate = blocks.NewGate(n.content.blocks, n.log, n.rootsOfAll)
 	n.exec = exec.New(n.tasks, exec.Config{
@@ -88,7 +89,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.serveBlocks, Log: logging.In(cfg.Log, logging.P2P),
 		OnSummary: n.atlas.summarised,
 		Relaying:  p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(),
-		Guide: cfg.BootstrapNode,
+		Guide: cfg.BootstrapNode, MapPorts: !cfg.NoPortMapping && cfg.SwarmKey == "",
 	}, n.exec.Serve); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}

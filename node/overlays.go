@@ -212,6 +212,7 @@ func (o *overlays) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 				return
 			}
 			m.log.Info("serving an overlay", "id", m.id, "share", m.share)
+			o.lookAtKeys()
 			o.tell(member.Wake{}) // be seen before anybody looks
 		} else {
 			m.readmit(j)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -24,7 +25,12 @@ type ReachStatus struct {
 	// and written.
 	Circuits     int   `json:"circuits"`
 	CarriedBytes int64 `json:"carried_bytes"`
+	// Router is what the router does that this node asked to open its ports.
+	Router RouterStatus `json:"router"`
 }
+
+// A RouterStatus is what a router does that was asked to open ports.
+type RouterStatus = p2p.RouterStatus
 
 // A RelayedPeer is connected through a relay.
 type RelayedPeer struct {
@@ -36,7 +42,7 @@ type RelayedPeer struct {
 func (n *Node) reached() ReachStatus {
 	r := n.net.Reaching()
 	s := ReachStatus{Reach: "unknown", Hidden: r.Hidden, NAT: r.NAT, Relays: r.Relays, Circuits: r.Circuits,
-		CarriedBytes: r.Carried, Relayed: []RelayedPeer{}}
+		CarriedBytes: r.Carried, Router: r.Router, Relayed: []RelayedPeer{}}
 	if s.Relays == nil {
 		s.Relays = []task.PeerID{}
 	}
@@ -54,11 +60,12 @@ func (n *Node) reached() ReachStatus {
 	return s
 }
 
-// Examine checks what the owner's rules rest on, what keeps tasks in, how others reach the node, and by
-// what it finds them.
-func (n *Node) Examine() []owner.Finding {
+// Examine checks what the owner's rules rest on, what keeps tasks in, how others reach the node, how its clock
+// and its version are beside theirs, and by what it finds them.
+func (n *Node) Examine(ctx context.Context) []owner.Finding {
 	s := n.reached()
-	return append(append(n.lending.Examine(), s.finding(len(n.net.Peers()))), n.looked(time.Now())...)
+	out := append(n.lending.Examine(), s.finding(len(n.net.Peers())), s.opened(n.cfg.NoPortMapping))
+	return append(append(out, n.around(ctx)...), n.looked(time.Now())...)
 }
 
 // finding says how others reach a node that has so many peers.
@@ -86,6 +93,41 @@ func (s *ReachStatus) finding(peers int) owner.Finding {
 		f.Text += fmt.Sprintf("; with %d peers it speaks through relays alone", len(s.Relayed))
 	}
 	return f
+}
+
+// opened says what the router does that was asked to open ports, or why none was.
+func (s *ReachStatus) opened(never bool) owner.Finding {
+	f := owner.Finding{Check: "router", Result: owner.OK}
+	r := &s.Router
+	switch {
+	case len(r.Open) > 0:
+		f.Text = fmt.Sprintf("the router %s opens a port to this node, asked by %s: others dial %s", r.Router, r.By,
+			strings.Join(OpenPorts(r), ", "))
+		if r.Why != "" {
+			f.Text += "; not all is open: " + r.Why
+		}
+	case never:
+		f.Text = "no router is asked to open a port: this node was started with --no-port-mapping"
+	case !r.Asked && r.Why == "":
+		f.Text = "no router was asked to open a port"
+	case !r.Asked:
+		f.Text = r.Why
+	case s.Hidden:
+		f.Result, f.Text = owner.Blind, fmt.Sprintf("the router %s opens no port to this node: %s", r.Router, r.Why)
+		f.Fix = "allow UPnP or PCP in the router's settings, or forward a port there; a node that is reached through " +
+			"relays needs neither"
+	default:
+		f.Text = fmt.Sprintf("the router %s opens no port to this node: %s", r.Router, r.Why)
+	}
+	return f
+}
+
+// OpenPorts lists where others dial ports that a router opens, for people.
+func OpenPorts(r *RouterStatus) (list []string) {
+	for _, o := range r.Open {
+		list = append(list, fmt.Sprintf("%s (%s)", o.Outside, strings.ToUpper(string(o.Protocol))))
+	}
+	return list
 }
 
 // router says what the router of a hidden node does, and what that comes to.

@@ -12,12 +12,14 @@ type overlays struct {
 	lending *lending
 	sched   scheduler.Config // of every member, but for the overlay's rules
 	members map[overlay.ID]*membership
-	unknown []string // to join, whose manifests have to be asked for
+	unknown []string      // to join, whose manifests have to be asked for
+	foundBy chan struct{} // what this node is to be found by may have changed; holds at most one token
 }
 
 // newOverlays returns none yet.
 func newOverlays(d *driver, p *past, l *lending) *overlays {
-	o := &overlays{driver: d, past: p, lending: l, sched: scheduler.Default(), members: map[overlay.ID]*membership{}}
+	o := &overlays{driver: d, past: p, lending: l, sched: scheduler.Default(), members: map[overlay.ID]*membership{},
+		foundBy: make(chan struct{}, 1)}
 	o.sched.Submitter.Audits = max(1, d.cfg.Cores/2) // its own results wait no longer than others'
 	o.sched.Rates = d.cfg.Experiment.Rates
 	return o

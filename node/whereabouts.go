@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -31,6 +32,8 @@ type whereabouts struct {
 	Port  int           `json:"port,omitempty"`
 	Named []string      `json:"named,omitempty"` // addresses of peers that the owner gave, with /p2p/ID
 	Met   []p2p.MetPeer `json:"met,omitempty"`   // as p2p.Host.Met returned them
+	// Lists says of each source of a bootstrap list when the newest one that came from there was issued.
+	Lists map[string]time.Time `json:"lists,omitempty"`
 }
 
 const (
@@ -95,12 +98,21 @@ type keeper struct {
 	log   *slog.Logger
 	came  chan struct{} // a peer has come; holds at most one token
 	port  int
+	lists *bootLists  // nil for none
 	saved whereabouts // what is on disk; run's alone until it has ended
 }
 
 // newKeeper keeps the whereabouts of a node with that port; onDisk is what is there.
 func newKeeper(cfg *Config, onDisk whereabouts, port int) *keeper {
 	return &keeper{file: cfg.whereaboutsFile(), log: cfg.Log, came: make(chan struct{}, 1), port: port, saved: onDisk}
+}
+
+// keepsLists has it kept which lists were seen, and the lists told what was seen before.
+func (k *keeper) keepsLists(l *bootLists) {
+	if k != nil {
+		k.lists = l
+		l.recall(k.saved.Lists)
+	}
 }
 
 // note says that a peer has come, or that the owner has named one. A nil keeper keeps nothing.
@@ -144,6 +156,9 @@ func (k *keeper) keep(met []p2p.MetPeer, named []p2p.NamedPeer) {
 		return
 	}
 	w := whereabouts{Port: k.port, Met: met}
+	if k.lists != nil {
+		w.Lists = k.lists.newest()
+	}
 	for _, p := range named {
 		w.Named = append(w.Named, p.Addrs...)
 	}
@@ -163,6 +178,9 @@ func (k *keeper) keep(met []p2p.MetPeer, named []p2p.NamedPeer) {
 
 // same reports whether two say the same, but for when who is still there was met.
 func (w *whereabouts) same(old *whereabouts) bool {
+	if !maps.EqualFunc(w.Lists, old.Lists, time.Time.Equal) {
+		return false
+	}
 	if w.Port != old.Port || !slices.Equal(w.Named, old.Named) || len(w.Met) != len(old.Met) {
 		return false
 	}

@@ -96,6 +96,9 @@ const cellsMark = "+cells"
 // KnowsCells reports whether who issued the advert says that it knows of cells.
 func (a *Advert) KnowsCells() bool { return a.Bits > 0 || strings.HasSuffix(a.Version, cellsMark) }
 
+// Program is the version of the program that issued the advert, without that.
+func (a *Advert) Program() string { return strings.TrimSuffix(a.Version, cellsMark) }
+
 // MarkCells has the advert say so, if its version has room. It is called before Sign.
 func (a *Advert) MarkCells() {
 	if !a.KnowsCells() && len(a.Version)+len(cellsMark) <= MaxVersion {

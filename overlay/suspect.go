@@ -67,6 +67,9 @@ type Suspicion struct {
 	strain  int       // own, from lateness; 0 to maxStrain
 	calm    time.Time // strain falls by one each calmAfter from here
 	outside int       // strain that the driver knows of
+
+	asks    [maxAsks]time.Time // when lost members were last asked because somebody told of them
+	nextAsk int                // the oldest of these
 }
 
 // A watch is what is believed of one member, and how far its probing is.
@@ -85,6 +88,7 @@ type watch struct {
 	delays int           // phases of this suspicion whose end was late; at most maxDelays
 	round  int           // of probing, so that others are asked in turn
 	looks  int           // for it since it was lost
+	retold time.Time     // when it was last asked, since it was lost, because somebody told of it
 }
 
 // A phase is how far the probing of a member is.
@@ -290,6 +294,7 @@ func (w *watch) silence() string {
 // lose ends a suspicion: the member is lost, until it is looked for again.
 func (s *Suspicion) lose(peer task.PeerID, w *watch, reason string, now time.Time) []SuspicionEffect {
 	w.state, w.since, w.by, w.asked, w.told, w.delays, w.looks = Lost, now, ByProbe, nil, 0, 0, 0
+	w.retold = time.Time{}
 	s.lookLater(peer, w, now)
 	return []SuspicionEffect{DeclareLost{Peer: peer, Reason: reason, Probed: w.probed}}
 }

@@ -34,6 +34,7 @@ type adverts struct {
 	heard   repeats
 	dropped map[string]uint64
 	blame   blame
+	skews   skews
 
 	// telling is held while the handler is told, so that it hears of one peer's
 	// adverts in order.

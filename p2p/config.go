@@ -30,6 +30,9 @@ type Config struct {
 	// Met holds peers that a node of the same key has met before, as Host.Met returned them: they
 	// are dialled while there are few neighbours. What is wrong or old among them is left out.
 	Met []MetPeer
+	// MapPorts has the router that the machine is behind lead the node's ports to it, where it listens
+	// on others than this machine's own addresses.
+	MapPorts bool
 	// MDNS looks for peers on the local network.
 	MDNS bool
 	// SwarmKey, 32 bytes, makes the swarm private: only nodes with the same key

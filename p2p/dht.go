@@ -26,9 +26,6 @@ const (
 	// ProtocolDHT is what its servers speak.
 	ProtocolDHT = dhtPrefix + "/kad/1.0.0"
 
-	// dhtLeast is how many members must be known for there to be a table: in a smaller swarm one
-	// neighbour tells of all others, and it would only add connections.
-	dhtLeast = 50
 	// dhtServes is how long a node must be up to serve: what it is told is lost when it goes.
 	dhtServes = 24 * time.Hour
 	// dhtLook is how often it is looked whether to serve or to provide.

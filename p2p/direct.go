@@ -18,9 +18,14 @@ const retireEvery = 5 * time.Second
 // meanwhile.
 const seekBackAfter = time.Second
 
+// seekTime is how long a hidden node looks for a direct way to a peer by itself. Both are hidden, as a rule,
+// and the peer is about to punch a hole: while a dial to an address goes on libp2p makes no other.
+const seekTime = time.Second
+
 // An upgrader puts direct connections in the place of circuits.
 type upgrader struct {
 	*endpoint
+	hidden  func() bool
 	outs    *outboxes
 	greeter *greeter
 }
@@ -28,7 +33,11 @@ type upgrader struct {
 // seekDirect tries once to do without a relay that this node has dialled through:
 // the peer may have been slow to answer. The peer tries to punch a hole meanwhile.
 func (u *upgrader) seekDirect(ctx context.Context, p peer.ID) {
-	ctx, cancel := context.WithTimeout(network.WithForceDirectDial(ctx, "direct"), dialTimeout)
+	limit := dialTimeout
+	if u.hidden() {
+		limit = seekTime
+	}
+	ctx, cancel := context.WithTimeout(network.WithForceDirectDial(ctx, "direct"), limit)
 	defer cancel()
 	_ = u.net.Connect(ctx, peer.AddrInfo{ID: p})
 }

@@ -29,6 +29,7 @@ type endpoint struct {
 	traffic *traffic
 	pace    wire.Pace
 	costs   *cost.Budgets
+	ports   *openPorts // nil where no router is asked
 
 	// life ends when the host closes. Every goroutine is started by spawn and
 	// ends with it.
@@ -52,6 +53,9 @@ func newEndpoint(set settings, extra []libp2p.Option) (*endpoint, error) {
 		served: make(chan struct{}),
 	}
 	var err error
+	if e.ports = newOpenPorts(set, e.addrsChanged); e.ports != nil {
+		extra = append(extra, libp2p.NATManager(e.ports.over))
+	}
 	if e.net, err = openTransport(set, e.gate, e.traffic, extra); err != nil {
 		return nil, err
 	}

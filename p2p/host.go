@@ -83,7 +83,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	}
 	h.greeter = newGreeter(ep, h.adverts, gossip)
 	h.transfers = &transfers{endpoint: ep, adverts: h.adverts, greeter: h.greeter}
-	h.upgrader = &upgrader{ep, h.outboxes, h.greeter}
+	h.upgrader = &upgrader{ep, h.relays.isHidden, h.outboxes, h.greeter}
 	h.overlays = &overlays{endpoint: ep, adverts: h.adverts, gossip: gossip, greeter: h.greeter}
 	if h.relay, err = openRelay(ep, members{h.adverts, h.relays, h.daily}); err != nil {
 		return nil, errors.Join(err, h.Close())
@@ -165,6 +165,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.spawn(h.pingPeers)
 	h.spawn(h.watch)
 	h.spawn(h.greeter.remind)
+	h.spawn(h.ports.run)
 	h.spawn(h.keep)
 	mdnsErr := h.startMDNS(h.adverts)
 	if mdnsErr != nil {

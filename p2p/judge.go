@@ -51,7 +51,9 @@ func (as *adverts) judge(b []byte, topic overlay.ID, from peer.ID, now time.Time
 		return a, as.drop(dropRivals, isStale)
 	case m.Admit != nil && m.Admit(&a) != nil:
 		return a, as.judgeStranger(from == subject, from, now)
-	case have:
+	}
+	as.skews.note(&a, have, now)
+	if have {
 		return a, as.judgeRenewal(m, a, from == subject, from, now)
 	}
 	return a, as.judgeNewcomer(m, subject, from, now)

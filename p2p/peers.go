@@ -123,7 +123,8 @@ func (e *endpoint) leadsHere(a ma.Multiaddr) bool {
 	return err == nil && isCircuit(a) && via == e.net.ID().String()
 }
 
-// ownAddrs are the host's addresses without those through relays.
+// ownAddrs are the host's addresses without those through relays. libp2p needs some seconds to notice what
+// the router has opened.
 func (e *endpoint) ownAddrs() []ma.Multiaddr {
-	return slices.DeleteFunc(slices.Clone(e.net.Addrs()), isCircuit)
+	return ma.Unique(slices.DeleteFunc(append(slices.Clone(e.net.Addrs()), e.ports.mapped()...), isCircuit))
 }

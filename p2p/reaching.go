@@ -12,8 +12,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 )
 
-// A NAT is how the router that a host is behind maps what it sends by UDP, as those that it has dialled
-// see it (RFC 4787, section 4.1). TCP goes out from ports of its own, of which that says nothing.
+// A NAT is how the router that a host is behind maps what it sends by UDP, or where that is not known, by
+// TCP, as those that it has dialled see it (RFC 4787, section 4.1).
 type NAT string
 
 // The kinds of NAT.
@@ -34,6 +34,7 @@ type Reaching struct {
 	Relays   []task.PeerID // through whom it is reached; sorted
 	Circuits int           // that it carries for others now
 	Carried  int64         // bytes that it has carried for others, read and written
+	Router   RouterStatus  // what it does where it is asked to open ports
 }
 
 // natOf names a NAT as libp2p knows it.
@@ -54,17 +55,16 @@ func (r *reachability) told(e event.EvtNATDeviceTypeChanged) {
 	r.nats[e.TransportProtocol] = natOf(e.NatDeviceType)
 }
 
-// nat is what is known of the router. libp2p 0.51 says TCP where it means UDP; it can mean nothing
-// else, since hosts here dial by TCP from ports on which they do not listen.
+// nat is what is known of the router. libp2p 0.51 says TCP where it means UDP, and UDP where it means TCP.
 func (r *reachability) nat() NAT {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return cmp.Or(r.nats[network.NATTransportUDP], r.nats[network.NATTransportTCP])
+	return cmp.Or(r.nats[network.NATTransportTCP], r.nats[network.NATTransportUDP])
 }
 
 // Reaching says how others reach this host.
 func (h *Host) Reaching() Reaching {
-	out := Reaching{Reach: h.Reach(), NAT: h.nat()}
+	out := Reaching{Reach: h.Reach(), NAT: h.nat(), Router: h.ports.status()}
 	out.Hidden = h.relays.isHidden()
 	out.Circuits, out.Carried = len(h.daily.circuits), h.daily.carried.Load()
 	for p := range maps.Keys(h.relays.copyHeld()) {

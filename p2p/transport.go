@@ -20,7 +20,6 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
-	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 )
@@ -36,8 +35,8 @@ const deadDials = (MaxRecalled + maxTold) * maxRecalledAddrs
 
 // openTransport builds the libp2p host: TCP and QUIC, or TCP alone in a private
 // swarm; TLS before Noise, which it outruns where AES has instructions; yamux.
-// The host dials and listens through relays and punches holes where it can; no port
-// mapping, no metrics registry.
+// The host dials and listens through relays and punches holes where it can; no metrics
+// registry.
 func openTransport(s settings, gate *gate, traffic *traffic, extra []libp2p.Option) (host.Host, error) {
 	quietLibraries()
 	key, err := crypto.UnmarshalEd25519PrivateKey(s.Key)
@@ -53,6 +52,7 @@ func openTransport(s settings, gate *gate, traffic *traffic, extra []libp2p.Opti
 		limits.Close()
 		return nil, fmt.Errorf("p2p: connection manager: %w", err)
 	}
+	dialer := &tcpDialer{}
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.UserAgent("godwit"),
@@ -60,7 +60,7 @@ func openTransport(s settings, gate *gate, traffic *traffic, extra []libp2p.Opti
 		libp2p.Security(libp2ptls.ID, libp2ptls.New),
 		libp2p.Security(noise.ID, noise.New),
 		libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
-		libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()),
+		libp2p.Transport(dialer.newTCP),
 		libp2p.ResourceManager(limits),
 		libp2p.ConnectionManager(trimmer),
 		libp2p.BandwidthReporter(traffic),
@@ -83,7 +83,12 @@ func openTransport(s settings, gate *gate, traffic *traffic, extra []libp2p.Opti
 		return nil, fmt.Errorf("p2p: starting the network: %w", err)
 	}
 	gate.host.Store(&h)
-	if err := h.Network().Listen(s.listen...); err != nil {
+	dialer.host.Store(&h)
+	err = vacant(s.listen)
+	if err == nil {
+		err = h.Network().Listen(s.listen...)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("p2p: listening: %w", err), h.Close())
 	}
 	return h, nil

@@ -38,7 +38,7 @@ const (
 // priority of tasks: on a busy machine it waits, but the figure, being processor
 // time, stays right.
 func (p *Pool) Speed(ctx context.Context) (float64, error) {
-	module := speedModule()
+	module := speedModule(speedTurns)
 	dir, err := os.MkdirTemp(p.cfg.ScratchDir, "speed")
 	if err != nil {
 		return 0, fmt.Errorf("sandbox: measuring speed: %w", err)
@@ -67,22 +67,22 @@ func (p *Pool) Speed(ctx context.Context) (float64, error) {
 }
 
 // speedModule is the benchmark: speedCode, with a mebibyte of memory.
-func speedModule() []byte {
+func speedModule(turns int64) []byte {
 	const pages = 17 // a mebibyte, and the last word's end
 	return wasm.Encode(&wasm.Module{
 		Types:    []wasm.FuncType{{}},
 		Funcs:    []uint32{0},
 		Memories: []wasm.Limits{{Min: pages}},
 		Exports:  []wasm.Export{{Name: "_start", Kind: wasm.FuncKind}, {Name: "memory", Kind: wasm.MemoryKind}},
-		Code: []wasm.Code{{Body: speedCode(), Locals: []wasm.LocalDecl{
+		Code: []wasm.Code{{Body: speedCode(turns), Locals: []wasm.LocalDecl{
 			{Count: 2, Type: wasm.I64}, {Count: 1, Type: wasm.F64}, {Count: 1, Type: wasm.I32},
 		}}},
 	})
 }
 
-// speedCode is what the benchmark does. Each turn steps a linear congruential generator,
+// speedCode is what the benchmark does, so many times. Each turn steps a linear congruential generator,
 // changes a word somewhere in a mebibyte, and steps a sum in floating point.
-func speedCode() []byte {
+func speedCode(times int64) []byte {
 	const (
 		turns, x, f, at = 0, 1, 2, 3 // locals
 		i64Mul, i64Xor  = wasm.Opcode(0x7e), wasm.Opcode(0x85)
@@ -99,7 +99,7 @@ func speedCode() []byte {
 	f64 := func(v float64) { op(wasm.OpF64Const); b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
 	word := func(o wasm.Opcode) { op(o); b = append(b, 3, 0) } // aligned, at offset 0
 
-	i64(speedTurns)
+	i64(times)
 	local(wasm.OpLocalSet, turns)
 	op(wasm.OpLoop)
 	b = append(b, 0x40) // without a result

@@ -44,8 +44,11 @@ const Failures = ({of}) => of?.groups?.length > 0 && html`<${Card} title="Failur
       ${g.peers?.slice(0, 5).map(p => html` <${Peer} id=${p}/>`)}</p>
     ${g.stderr && html`<pre>${printed(g.stderr)}</pre>`}</details>`)}<//>`
 
-const Waiting = ({of}) => of?.reasons?.length > 0 && html`<${Card} title="Why tasks wait" wide>
-  <ul>${of.reasons.slice(0, 8).map(r => html`<li>${count(r.tasks, 'task')}: ${text(r.reason, 300)}</li>`)}</ul><//>`
+// Of tasks that do not wait the node gives reasons as well.
+const waits = r => r.reason !== 'done' && !r.reason.startsWith('placed')
+
+const Waiting = ({of}) => of?.reasons?.some(waits) && html`<${Card} title="Why tasks wait" wide>
+  <ul>${of.reasons.filter(waits).slice(0, 8).map(r => html`<li>${count(r.tasks, 'task')}: ${text(r.reason, 300)}</li>`)}</ul><//>`
 
 const spell = b => ({from: b.from, to: b.to, state: b.outcome, rule: 'task ' + b.task})
 const mostWorkers = 40

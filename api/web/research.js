@@ -1,7 +1,7 @@
 import {useData} from './live.js'
 import {Plot, Strip, shares} from './draw.js'
 import {Card, Legend, Loaded, Peer, Rows, html} from './parts.js'
-import {between, clock, count, percent, short, text} from './words.js'
+import {between, clock, count, percent, sentence, short, text} from './words.js'
 
 const states = ['available', 'user-present', 'cpu-busy', 'leaving', 'unavailable']
 const seconds = t => new Date(t) / 1000
@@ -27,7 +27,7 @@ const held = bins => 'Across stands the probability that was said, and up how of
 
 const Reliability = ({of}) => html`<${Card} title="How often forecasts held">${of?.bins?.length > 1
   ? html`<${Plot} lines=${lines(of.bins)} most=${1} x=${percent} y=${percent} dots words=${held(of.bins)}/>`
-  : html`<p class="soft">${text(of?.why || 'Too few forecasts have come due.', 200)}</p>`}<//>`
+  : html`<p class="soft">${sentence(of?.why || 'Too few forecasts have come due')}</p>`}<//>`
 
 const decision = x => [clock(x.at), text(x.action, 40), html`<code>${short(x.task, 14)}</code>`,
   html`<${Peer} id=${x.peer}/>`, text(x.reason, 300)]

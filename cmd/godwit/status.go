@@ -96,6 +96,9 @@ func printReach(out io.Writer, r *node.ReachStatus) {
 	case r.Hidden:
 		fmt.Fprintln(out, "reach    nobody can dial this node, and nobody relays for it: `godwit doctor` says more")
 	}
+	if ports := node.OpenPorts(&r.Router); len(ports) > 0 {
+		fmt.Fprintf(out, "router   opens %s to this node, asked by %s\n", strings.Join(ports, ", "), r.Router.By)
+	}
 	for _, p := range r.Relayed {
 		fmt.Fprintf(out, "relayed  what goes to and from %s goes through %s\n",
 			table.ShortPeer(p.Peer), table.ShortPeer(p.Via))

@@ -64,6 +64,9 @@ func (u *upFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&u.cfg.NoRelay, "no-relay", false,
 		"carry no data between members that cannot reach each other directly (default 1GiB a day for those with whom "+
 			"this node does not work: relay_per_day of the rules)")
+	f.BoolVar(&u.cfg.NoPortMapping, "no-port-mapping", false,
+		"do not ask the router to open this node's port to others (by PCP, NAT-PMP or UPnP; with --swarm-key it is "+
+			"never asked)")
 	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "`FILE` with a private swarm's key")
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
 		"`OVERLAY` to serve: a name, an ID, NAME@ADDRESS, or @FILE with a ticket (repeatable; default those served "+

@@ -114,12 +114,13 @@ var rules = map[string]rule{
 
 	"reproduce": {core: true, own: []string{"trace", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 
-	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/cost", "p2p/wire", "internal/pause"},
+	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/cost", "p2p/portmap", "p2p/wire", "internal/pause"},
 		outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/",
 			"google.golang.org/protobuf/"}},
 
 	"p2p/cost":      {own: []string{"task", "internal/pause"}, outside: []string{"golang.org/x/time"}},
 	"p2p/bootstrap": {own: []string{"overlay", "task"}},
+	"p2p/portmap":   {outside: []string{"github.com/libp2p/go-netroute"}},
 	"p2p/wire":      {own: []string{"internal/pause"}, outside: []string{"golang.org/x/time"}},
 
 	"blocks": {own: []string{"task", "p2p/wire", "blocks/disk", "blocks/whose"},
@@ -192,7 +193,7 @@ var rules = map[string]rule{
 		outside: []string{"github.com/chromedp/"}},
 
 	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk",
-		"internal/noop", "internal/pause", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},
+		"internal/noop", "internal/pause", "overlay", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},
 
 	"internal/chaos/hostile": {own: []string{"internal/pause", "member", "overlay", "p2p", "p2p/wire", "scheduler/ledger",
 		"scheduler/message", "task"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},

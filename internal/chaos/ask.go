@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +25,15 @@ type status struct {
 	Rx     int64  `json:"rx_bytes"` // that it received since it began
 	Tx     int64  `json:"tx_bytes"`
 	Tasks  int    `json:"tasks"` // that run there
+	Peers  int    `json:"peers"` // that are connected
+	Reach  struct {
+		Hidden bool     `json:"hidden"`
+		Relays []string `json:"relays"` // peers through whom it is reached
+		Router struct {
+			By, Why string
+			Open    []struct{ Protocol, Outside string }
+		}
+	} `json:"reach"`
 }
 
 // A view is how a node sees an overlay.
@@ -151,14 +161,22 @@ func (a *asker) peers(ctx context.Context) (list []peerView, err error) {
 	return list, a.get(ctx, "/v1/peers", &list)
 }
 
+// peersOf returns the members of one overlay.
+func (a *asker) peersOf(ctx context.Context, overlay string) (list []peerView, err error) {
+	return list, a.get(ctx, "/v1/peers?overlay="+url.QueryEscape(overlay), &list)
+}
+
 // overlay returns how the node sees the one overlay that it serves, or the one to look at; it
 // costs the node much less than its status.
-func (a *asker) overlay(ctx context.Context) (view, error) {
+func (a *asker) overlay(ctx context.Context) (view, error) { return a.overlayNamed(ctx, a.of) }
+
+// overlayNamed returns how the node sees an overlay of that name, or the only one that it serves.
+func (a *asker) overlayNamed(ctx context.Context, name string) (view, error) {
 	var list []view
 	if err := a.get(ctx, "/v1/overlays", &list); err != nil {
 		return view{}, err
 	}
-	if i := slices.IndexFunc(list, func(v view) bool { return v.Name == a.of }); i >= 0 {
+	if i := slices.IndexFunc(list, func(v view) bool { return v.Name == name }); i >= 0 {
 		return list[i], nil
 	}
 	if len(list) != 1 {

@@ -44,6 +44,8 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioReplicas:  replicas,
 	scenarioWide:      wide,
 	scenarioLAN:       lan,
+	scenarioDHT:       hashTable,
+	scenarioPort:      port,
 	scenarioWorkflow:  workflow,
 }
 

@@ -86,6 +86,13 @@ func (o *options) suit(f *flag.FlagSet) {
 		if !asked["tasks"] {
 			o.tasks = replicaTasks
 		}
+	case scenarioDHT:
+		if !asked["nodes"] {
+			o.nodes = dhtNodes
+		}
+		if !asked["strangers"] {
+			o.strangers = dhtStrangers
+		}
 	case scenarioWide:
 		o.nodes = wideNodes
 	case scenarioLAN:
@@ -112,6 +119,8 @@ func (o *options) fewest() int {
 		return wideNodes
 	case scenarioLAN:
 		return lanNodes
+	case scenarioDHT:
+		return dhtFewest
 	case scenarioWorkflow:
 		return workflowNodes
 	case scenarioAudits:

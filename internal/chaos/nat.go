@@ -28,22 +28,27 @@ const (
 	natBytes = 8 << 20
 	// natHidden bounds how long hosts behind routers may take until they are reached through relays.
 	natHidden = 2 * time.Minute
+	// natTold is how long it may take until a host knows what its router does: libp2p looks each minute.
+	natTold = 3 * time.Minute
 )
 
 // A caller is a host in a namespace, as this process tells it what to do.
 type callerHost struct {
 	name   string
+	where  string // its namespace
 	cmd    *exec.Cmd
 	orders io.WriteCloser
 	answer *json.Decoder
 	mu     sync.Mutex
 	first  caller.Answer
+	ended  sync.Once
 }
 
 // A natTrial is a trial of hosts in an internet with routers.
 type natTrial struct {
 	*trial
-	in *internet
+	in    *internet
+	kinds []natKind // of the hosts that meet
 }
 
 // nat has hosts behind routers of every kind meet each other, each pair from each side.
@@ -56,14 +61,19 @@ func nat(ctx context.Context, tr *trial) error {
 	if err != nil {
 		return err
 	}
-	t := natTrial{tr, in}
+	tr.wasm = true // what moves is a running program
+	kinds, err := routersOf(tr.routers)
+	if err != nil {
+		return err
+	}
+	t := natTrial{tr, in, kinds}
 	relays, err := t.natRelays(ctx)
 	if err != nil {
 		return err
 	}
 	var sides [2][]*callerHost // one of each kind that dials, and one that is dialled
 	for side := range sides {
-		for _, kind := range natKinds {
+		for _, kind := range t.kinds {
 			h, err := t.natHost(ctx, kind, relays)
 			if err != nil {
 				return err
@@ -71,17 +81,24 @@ func nat(ctx context.Context, tr *trial) error {
 			sides[side] = append(sides[side], h)
 		}
 	}
-	t.report.Nodes = natRelays + 2*len(natKinds)
+	t.report.Nodes = natRelays + 2*len(t.kinds)
 	if err := t.awaitReached(ctx, append(sides[0], sides[1]...)); err != nil {
 		return err
 	}
 	if err := t.natMatrix(ctx, sides); err != nil {
 		return err
 	}
-	if err := t.showRouters(sides[0]); err != nil {
+	if err := t.showRouters(ctx, sides[0]); err != nil {
 		return err
 	}
-	return t.natHairpin(ctx, relays)
+	if err := t.natHairpin(ctx, relays); err != nil {
+		return err
+	}
+	nodes, err := t.natNodes(ctx, sides, relays)
+	if err != nil {
+		return err
+	}
+	return t.natJobs(ctx, nodes)
 }
 
 // natRelays starts the hosts that everybody can dial.
@@ -149,7 +166,7 @@ func (t natTrial) call(where, name string, peers []string) (*callerHost, error) 
 	}
 	t.callers++
 	line := append([]string{"netns", "exec", where, exe, callerVerb, fmt.Sprint(t.callers)}, peers...)
-	h := &callerHost{name: name, cmd: exec.Command("ip", line...)}
+	h := &callerHost{name: name, where: where, cmd: exec.Command("ip", line...)}
 	log, err := os.Create(filepath.Join(t.dir, fmt.Sprintf("caller%d.log", t.callers)))
 	if err != nil {
 		return nil, fmt.Errorf("making a log: %w", err)
@@ -166,16 +183,21 @@ func (t natTrial) call(where, name string, peers []string) (*callerHost, error) 
 	if err != nil {
 		return nil, fmt.Errorf("starting a host %s: %w", name, err)
 	}
-	t.undo = append(t.undo, func() {
-		h.orders.Close()
-		killGroup(h.cmd.Process.Pid)
-		_ = h.cmd.Wait() // it was killed
-	})
+	t.undo = append(t.undo, h.end)
 	h.answer = json.NewDecoder(answers)
 	if err := h.answer.Decode(&h.first); err != nil {
 		return nil, fmt.Errorf("a host %s did not start: %w", h.name, err)
 	}
 	return h, nil
+}
+
+// end takes the host away, if it is there.
+func (h *callerHost) end() {
+	h.ended.Do(func() {
+		h.orders.Close()
+		killGroup(h.cmd.Process.Pid)
+		_ = h.cmd.Wait() // it was killed
+	})
 }
 
 // tell has a host do something and returns what came of it.
@@ -198,7 +220,7 @@ func (h *callerHost) tell(o caller.Order) (a caller.Answer, err error) {
 func (t natTrial) awaitReached(ctx context.Context, hosts []*callerHost) error {
 	var hidden []*callerHost
 	for i, h := range hosts {
-		if natKinds[i%len(natKinds)].short != "public" {
+		if t.kinds[i%len(t.kinds)].short != publicKind {
 			hidden = append(hidden, h)
 		}
 	}
@@ -213,21 +235,28 @@ func (t natTrial) awaitReached(ctx context.Context, hosts []*callerHost) error {
 }
 
 // showRouters prints what hosts think of their routers.
-func (t natTrial) showRouters(hosts []*callerHost) error {
-	var wrong []string
-	for i, kind := range natKinds {
-		a, err := hosts[i].tell(caller.Order{Do: caller.Tell})
-		if err != nil {
-			return err
+func (t natTrial) showRouters(ctx context.Context, hosts []*callerHost) error {
+	said := make([]string, len(hosts))
+	err := until(ctx, natTold, func() string {
+		var wrong []string
+		for i, kind := range t.kinds {
+			a, err := hosts[i].tell(caller.Order{Do: caller.Tell})
+			if err != nil {
+				return err.Error()
+			}
+			r := a.Reach
+			said[i] = fmt.Sprintf("hidden %t, its router %s", r.Hidden, orNothing(string(r.NAT)))
+			if r.Hidden == (kind.short == publicKind) || r.Hidden && r.NAT != kind.nat {
+				wrong = append(wrong, kind.short)
+			}
 		}
-		r := a.Reach
-		t.report.show("  "+kind.name, "", "hidden %t, its router %s", r.Hidden, orNothing(string(r.NAT)))
-		if r.Hidden == (kind.short == "public") || r.Hidden && r.NAT != kind.nat {
-			wrong = append(wrong, kind.short)
-		}
+		return strings.Join(wrong, ", ")
+	})
+	for i, kind := range t.kinds {
+		t.report.show("  "+kind.name, "", "%s", said[i])
 	}
-	t.report.expect("hosts are right about themselves and their routers", len(wrong) == 0, "%s", strings.Join(wrong, ", "))
-	return nil
+	t.report.must("hosts are right about themselves and their routers", err)
+	return ctx.Err()
 }
 
 // awaitRelays waits until hosts are reached through as many relays as they want.
@@ -262,7 +291,7 @@ type meeting struct {
 
 // natMatrix has each host of one side meet each of the other, as many at a time as there are kinds.
 func (t natTrial) natMatrix(ctx context.Context, sides [2][]*callerHost) error {
-	n := len(natKinds)
+	n := len(t.kinds)
 	met := make([][]meeting, n)
 	for i := range met {
 		met[i] = make([]meeting, n)
@@ -315,7 +344,7 @@ func (m *meeting) cell() string {
 // showMeetings prints the matrix, and what it has to show.
 func (t natTrial) showMeetings(met [][]meeting) {
 	header := ""
-	for _, k := range natKinds {
+	for _, k := range t.kinds {
 		header += fmt.Sprintf("%-13s", k.short)
 	}
 	t.report.show("seconds until connected, from (below) to", "", "%s", header)
@@ -326,15 +355,15 @@ func (t natTrial) showMeetings(met [][]meeting) {
 			m := &met[i][k]
 			row += fmt.Sprintf("%-13s", m.cell())
 			rates += fmt.Sprintf("%-13s", fmt.Sprintf("%.1f", m.rate/mebibyte))
-			pair := natKinds[i].short + " to " + natKinds[k].short
+			pair := t.kinds[i].short + " to " + t.kinds[k].short
 			switch {
 			case m.err != nil:
 				failed = append(failed, fmt.Sprintf("%s: %v", pair, m.err))
-			case m.Direct == 0 && natDirect(natKinds[i].short, natKinds[k].short):
+			case m.Direct == 0 && natDirect(t.kinds[i].short, t.kinds[k].short):
 				detours = append(detours, pair)
 			}
 		}
-		t.report.show("  "+natKinds[i].short, "", "%s", row)
+		t.report.show("  "+t.kinds[i].short, "", "%s", row)
 		t.report.show("    MiB/s", "", "%s", rates)
 	}
 	t.report.expect("each pair is connected, and carries", len(failed) == 0, "%.500s", strings.Join(failed, "; "))
@@ -342,11 +371,12 @@ func (t natTrial) showMeetings(met [][]meeting) {
 }
 
 // natDirect reports whether two kinds can do without a relay: one of them can be dialled, or holes can
-// be punched at both, of one family of addresses.
+// be punched at both, in the same way. One that speaks QUIC with all is told by nobody which port its router
+// has for TCP.
 func natDirect(a, b string) bool {
-	if a == "public" || b == "public" {
+	if a == publicKind || b == publicKind {
 		return true
 	}
-	punched := map[string]int{"cone": 4, "double": 4, "IPv6": 6}
-	return punched[a] != 0 && punched[a] == punched[b]
+	punched := map[string]string{"cone": "UDP", "double": "UDP", "IPv6": "UDP of IPv6", "no UDP": "TCP"}
+	return punched[a] != "" && punched[a] == punched[b]
 }

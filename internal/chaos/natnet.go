@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"godwit/p2p"
@@ -22,21 +23,46 @@ type internet struct {
 type natKind struct {
 	name  string
 	short string  // for the matrix
-	nat   p2p.NAT // what its host is to find out about UDP, if anything
+	nat   p2p.NAT // what its host is to find out, if anything
 	// build makes the namespace of a host at the edge of a site, whose public addresses the edge
 	// has, and returns its name.
 	build func(ctx context.Context, in *internet, site int, edge string) (string, error)
 }
 
+// publicKind is a host that everybody can dial.
+const publicKind = "public"
+
+// routersOf reads which kinds are to meet: their short names, with commas between them; "" is all.
+func routersOf(list string) (kinds []natKind, err error) {
+	if list == "" {
+		return natKinds, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(natKinds, func(k natKind) bool { return k.short == name })
+		if i < 0 {
+			return nil, fmt.Errorf("--routers %s: %q is none of %s", list, name, strings.Join(routerNames(), ", "))
+		}
+		kinds = append(kinds, natKinds[i])
+	}
+	return kinds, nil
+}
+
+func routerNames() (names []string) {
+	for _, k := range natKinds {
+		names = append(names, k.short)
+	}
+	return names
+}
+
 // The kinds of connections, in the order of the matrix.
 var natKinds = []natKind{
-	{"public", "public", p2p.UnknownNAT, func(_ context.Context, _ *internet, _ int, edge string) (string, error) {
+	{"public", publicKind, p2p.UnknownNAT, func(_ context.Context, _ *internet, _ int, edge string) (string, error) {
 		return edge, nil
 	}},
 	{"behind a NAT that keeps its port for all", "cone", p2p.EndpointIndependent, behind(masquerade)},
 	{"behind a NAT with another port for each", "symm", p2p.EndpointDependent, behind(fullyRandom)},
 	{"behind two NATs", "double", p2p.EndpointIndependent, behindTwo},
-	{"behind a NAT, and UDP is dropped", "no UDP", p2p.UnknownNAT, behind(masquerade + dropUDP)},
+	{"behind a NAT, and UDP is dropped", "no UDP", p2p.EndpointIndependent, behind(masquerade + dropUDP)},
 	{"IPv6 alone, behind a firewall", "IPv6", p2p.EndpointIndependent, behindFirewall},
 }
 

@@ -27,6 +27,7 @@ type options struct {
 	split    time.Duration // how long the network is in two
 	delay    time.Duration // of a packet, one way
 	loss     float64       // share of packets lost
+	routers  string        // kinds of connections that meet; "" is all
 	moving
 	attacked
 	lied
@@ -79,6 +80,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.DurationVar(&o.split, "split", time.Minute, "how long the network is in two")
 	f.DurationVar(&o.delay, "delay", 80*time.Millisecond, "delay of a packet between namespaces, one way")
 	f.Float64Var(&o.loss, "loss", .01, "share of the packets between namespaces that are lost")
+	f.StringVar(&o.routers, "routers", "", "connections that meet, with commas between them: "+
+		strings.Join(routerNames(), ", ")+" (nat; default all)")
 	f.StringVar(&o.rows, "rows", "", "rows to play, with commas between them, such as S1,S3 (hostile; default all)")
 	f.IntVar(&o.times, "times", 100, "how often each attack is tried, each time otherwise (hostile)")
 	f.IntVar(&o.strangers, "strangers", 16, "strangers of a crowd (hostile)")
@@ -115,5 +118,6 @@ func (o options) validate() error {
 		return errors.New("--delay must not be negative, and --loss from 0 to below 1")
 	}
 	_, err := kindsOf(o.kinds, o.seed)
-	return errors.Join(err, o.moving.validate(), o.attacked.validate())
+	_, routers := routersOf(o.routers)
+	return errors.Join(err, routers, o.moving.validate(), o.attacked.validate())
 }

@@ -15,6 +15,7 @@ func TestParse(t *testing.T) {
 			attacked: attacked{rows: "s1,S3"}},
 		"liars --verify full": {scenario: "liars", minutes: 3, nodes: 12, tasks: 300, wasm: true,
 			lied: lied{verify: "full"}},
+		"nat --routers cone,symm":       {scenario: "nat", minutes: 3, nodes: 7, tasks: 500, routers: "cone,symm"},
 		"many --seed 5":                 {scenario: "many", seed: 5, minutes: 3, nodes: 300, tasks: 3000},
 		"replicas --seed 2":             {scenario: "replicas", seed: 2, minutes: 3, nodes: 8, tasks: 12},
 		"disk --tasks 60 --wasm --json": {scenario: "disk", minutes: 3, nodes: 7, tasks: 60, wasm: true, json: true},
@@ -46,7 +47,8 @@ func TestParse(t *testing.T) {
 		"migration --nodes 3", "migration --work 0s", "migration --owners -1s", "moves --moves 0", "moves --sizes 1,x",
 		"moves --sizes 5000",
 		"slowmoves --rate -1", "moves --leave never", "hostile --rows S1,S99", "hostile --times 0",
-		"hostile --strangers 0", "liars --kinds honest"} {
+		"hostile --strangers 0", "liars --kinds honest", "nat --routers cone,fence",
+		"dht --nodes 9"} {
 		if o, err := parse(words(line), io.Discard); err == nil {
 			t.Errorf("%q was taken: %+v", line, o)
 		}

@@ -195,8 +195,11 @@ func (t *tab) visit(page string) error {
 }
 
 // await waits until an expression holds on the page.
-func (t *tab) await(expression string) error {
-	deadline := time.NewTimer(patience)
+func (t *tab) await(expression string) error { return t.awaitFor(patience, expression) }
+
+// awaitFor is await with a limit of its own.
+func (t *tab) awaitFor(limit time.Duration, expression string) error {
+	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	again := time.NewTicker(looking)
 	defer again.Stop()

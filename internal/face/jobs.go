@@ -117,8 +117,9 @@ func (f *face) halfway() error {
 	if f.pictures == "" || f.module == "" {
 		return nil
 	}
-	return errors.Join(f.tab.await(`document.querySelectorAll(".grid .is-done").length > 20`), f.picture("job-running"),
-		f.tab.visit(""), f.picture("home-running"), f.tab.visit("jobs/"+f.job))
+	const some = `document.querySelectorAll(".grid .is-done").length > 20`
+	return errors.Join(f.tab.awaitFor(jobTime, some), f.picture("job-running"), f.tab.visit(""), f.picture("home-running"),
+		f.tab.visit("jobs/"+f.job))
 }
 
 func seeResults(f *face) (string, error) {

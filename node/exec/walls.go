@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -8,8 +10,29 @@ import (
 	"godwit/sandbox"
 )
 
-// Walls says what keeps the tasks of a pool in, if WebAssembly does not: it starts a process and asks it.
-func Walls(p *sandbox.Pool) []owner.Finding {
+// Walls says what keeps the tasks of a pool in, if WebAssembly does not, and whether they come to what they
+// are to: it starts a process and asks it, and runs a task.
+func Walls(p *sandbox.Pool) []owner.Finding { return append(walls(p), selfTest(p)) }
+
+// selfTest says whether this machine comes to what every machine does.
+func selfTest(p *sandbox.Pool) owner.Finding {
+	f := owner.Finding{Check: "sandbox self-test", Result: owner.OK,
+		Text: "a known program comes to what it comes to everywhere"}
+	switch err := p.SelfTest(context.Background()); {
+	case err == nil:
+	case errors.Is(err, sandbox.ErrUntested):
+		f.Result, f.Text, f.Fix = owner.Blind, "not made: nothing may run now", "ask again when tasks may run"
+	case errors.Is(err, sandbox.ErrWrong):
+		f.Result, f.Text = owner.Bad, err.Error()
+		f.Fix = "test this machine's memory and its cooling; what it computes for others would be wrong too"
+	default:
+		f.Result, f.Text = owner.Bad, err.Error()
+		f.Fix = "see whether this program can start itself: no task can run"
+	}
+	return f
+}
+
+func walls(p *sandbox.Pool) []owner.Finding {
 	if runtime.GOOS != "linux" {
 		return []owner.Finding{{Check: "second wall", Result: owner.Blind,
 			Text: "none on this system: tasks are kept in by WebAssembly alone",

@@ -47,6 +47,8 @@ var (
 	ErrUnknownKey = errors.New("bootstrap: no key that this node trusts has signed the list")
 	ErrExpired    = errors.New("bootstrap: the list has expired")
 	ErrFuture     = errors.New("bootstrap: the list does not hold yet")
+	// ErrOlder is returned by Since: somebody shows what its makers have replaced.
+	ErrOlder = errors.New("bootstrap: the list is older than one that came from there before")
 )
 
 // The text of a list: these words, one a line, with what follows each. What is signed is the
@@ -152,6 +154,15 @@ func (l *List) Check(trusted []task.PeerID, now time.Time) error {
 		return fmt.Errorf("%w on %s", ErrExpired, l.Expires.Format(time.RFC3339))
 	case l.Issued.After(now.Add(MaxSkew)):
 		return fmt.Errorf("%w: it was made on %s, or the clock here is wrong", ErrFuture, l.Issued.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Since returns nil if the list was not made before one that came from the same source; the zero time is none.
+func (l *List) Since(issued time.Time) error {
+	if l.Issued.Before(issued) {
+		return fmt.Errorf("%w: it was made on %s, that one on %s", ErrOlder, l.Issued.Format(time.RFC3339),
+			issued.Format(time.RFC3339))
 	}
 	return nil
 }

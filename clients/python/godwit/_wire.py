@@ -480,6 +480,21 @@ class ReachRelayed(TypedDict, total=False):
     via: str
 
 
+class ReachRouterOpen(TypedDict, total=False):
+    outside: str
+    port: int
+    protocol: str
+    until: str
+
+
+class ReachRouter(TypedDict, total=False):
+    asked: bool
+    by: str
+    open: List[ReachRouterOpen]
+    router: str
+    why: str
+
+
 class Reach(TypedDict, total=False):
     carried_bytes: int
     circuits: int
@@ -488,6 +503,7 @@ class Reach(TypedDict, total=False):
     reach: str
     relayed: List[ReachRelayed]
     relays: List[str]
+    router: ReachRouter
 
 
 class ResearchDecision(TypedDict, total=False):

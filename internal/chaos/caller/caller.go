@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"sync"
 	"time"
 
 	"godwit/internal/pause"
@@ -31,6 +32,7 @@ type Order struct {
 	Peer  task.PeerID `json:"peer,omitempty"`
 	Addrs []string    `json:"addrs,omitempty"`
 	Bytes int         `json:"bytes,omitempty"`
+	Key   p2p.Key     `json:"key,omitzero"`
 }
 
 // What callers can be told to do.
@@ -39,6 +41,9 @@ const (
 	Meet = "meet" // to connect to a peer at those addresses, and to wait whether a direct way is found
 	Send = "send" // so many bytes to a peer, and how long that took
 	Bear = "bear" // what a peer will send, as that of one that it works with
+
+	Provide = "provide" // a key: to say in the hash table that what belongs to it is found here
+	Find    = "find"    // whom the hash table names for a key, of those that can be dialled
 )
 
 // An Answer is what came of an order.
@@ -56,6 +61,8 @@ type Answer struct {
 	Direct time.Duration `json:"direct,omitempty"`
 	Last   string        `json:"last,omitempty"` // the path in the end
 	Took   time.Duration `json:"took,omitempty"` // of sending
+
+	Named []task.PeerID `json:"named,omitempty"` // by the hash table
 }
 
 const (
@@ -126,6 +133,10 @@ func (c *caller) obey(ctx context.Context, o Order) (a Answer) {
 		a, err = c.meet(ctx, o)
 	case Send:
 		a, err = c.send(ctx, o)
+	case Provide:
+		c.host.Provide([]p2p.Key{o.Key})
+	case Find:
+		a, err = c.find(ctx, o)
 	case Bear:
 		c.ranks[o.Peer] = cost.Worker
 		c.host.Rank(maps.Clone(c.ranks))
@@ -201,6 +212,18 @@ func (c *caller) send(ctx context.Context, o Order) (a Answer, err error) {
 	}
 	a.Took, a.Last = time.Since(begun), c.path(o.Peer)
 	return a, nil
+}
+
+// find asks the hash table who provides a key, and dials each.
+func (c *caller) find(ctx context.Context, o Order) (a Answer, err error) {
+	var mu sync.Mutex
+	_, err = c.host.Find(ctx, o.Key, func(_ context.Context, p task.PeerID) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		a.Named = append(a.Named, p)
+		return false
+	})
+	return a, err
 }
 
 // quiet answers everything with nothing.
