@@ -21,7 +21,8 @@ import (
 func TestFieldsAreDescribed(t *testing.T) {
 	d := readDescription(t)
 	for name, v := range map[string]any{
-		"Status": node.Status{}, "Member": node.Member{}, "AddedPeer": node.NamedPeer{}, "Overlay": node.OverlayStatus{},
+		"Status": node.Status{}, "Member": node.Member{}, "Credit": node.Credit{},
+		"PoolCredit": node.PoolCredit{}, "AddedPeer": node.NamedPeer{}, "Overlay": node.OverlayStatus{},
 		"OverlayDetail": node.OverlayDetail{}, "OverlayRules": node.OverlayRules{}, "Scheduling": scheduler.Scheduling{},
 		"Job": message.JobStatus{}, "Why": node.Why{}, "OutputPage": OutputPage{}, "Submission": SubmitRequest{},
 		"File": FileReply{}, "Key": KeyReply{}, "JobID": SubmitReply{}, "JobFile": CheckRequest{},

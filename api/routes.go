@@ -65,6 +65,8 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("DELETE /v1/overlays/{id}", s.leaveOverlay)
 	handle("POST /v1/overlays/{id}/invite", s.invite)
 	handle("GET /v1/overlays/{id}/scheduling", s.scheduling)
+	handle("GET /v1/overlays/{id}/credit", s.poolCredit)
+	handle("GET /v1/credit", s.credit)
 	handle("POST /v1/keys", s.newKey)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)

@@ -28,6 +28,7 @@ type content struct {
 	room    *room
 	cramped chan struct{} // asks for a collection of blocks; holds one
 	valid   validated     // modules
+	ran     patronage     // for whom
 }
 
 // Blocks returns the blocks.
@@ -84,6 +85,7 @@ func (c *content) Record(ctx context.Context, id task.JobID, holders []task.Peer
 	if err != nil {
 		return nil, "", fmt.Errorf("opening the job's record: %w", err)
 	}
+	c.ran.note(rec.Submitter())
 	return job, rec.Submitter(), nil
 }
 

@@ -122,6 +122,10 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 		return h.n.tallies.answerTallies(ctx, from, body)
 	case methodShown:
 		return h.n.tallies.answerShown(ctx, from, body)
+	case methodThanks:
+		return h.n.thankful.answerThanks(ctx, from, body)
+	case methodCredit:
+		return h.n.answerCredit(ctx, from, body)
 	case methodHistory:
 		if err := h.n.mayAsk(ctx, from); err != nil {
 			return nil, err

@@ -66,7 +66,7 @@ func (n *Node) lastWords() error {
 			n.pending = append(n.pending, pending{of: m, machine: e})
 		}
 	}
-	return n.store.commit(context.Background(), changesOf(n.pending))
+	return n.store.commit(context.Background(), append(changesOf(n.pending), n.thankful.lastWords()...))
 }
 
 // wake wakes what time has made due.
@@ -81,6 +81,7 @@ func (n *Node) wake() {
 	n.measureIfDue(now)
 	n.proofs.askIfDue(now)
 	n.tallies.askIfDue(now)
+	n.thankful.sayIfDue(now)
 	n.tell(member.Wake{})
 }
 
@@ -101,6 +102,7 @@ func (n *Node) untilWake() time.Duration {
 	sooner(n.measure, !n.measure.IsZero())
 	sooner(n.proofs.askAt, !n.proofs.checking)
 	sooner(n.tallies.askAt, true)
+	sooner(n.thankful.at, true)
 	sooner(n.peer.NextWake(n.exec.Leaving() > 0))
 	if next.IsZero() {
 		return time.Hour

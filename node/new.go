@@ -110,6 +110,7 @@ func assemble(d *driver) *Node {
 	n.ranking = &ranking{overlays: n.overlays, peers: map[task.PeerID]ranked{}}
 	n.proofs = newProofs(d, n.overlays)
 	n.tallies = newTallies(d, n.overlays, n.proofs)
+	n.thankful = newThankful(d, n.overlays)
 	n.queries = &queries{driver: d, overlays: n.overlays}
 	n.seer = newSeer(d, n.past, n.overlays, n.queries)
 	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries}
@@ -134,6 +135,9 @@ func newRunner(cfg Config) exec.Runner {
 func (n *Node) restore(ctx context.Context) error {
 	n.sched.Worker.HandOver = n.exec.Saves()
 	if err := n.poison.load(ctx, n.store); err != nil {
+		return err
+	}
+	if err := n.thankful.load(ctx); err != nil {
 		return err
 	}
 	if err := n.loadPast(ctx); err != nil {

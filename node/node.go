@@ -22,10 +22,11 @@ type Node struct {
 	*queries
 	*submissions
 	*seer
-	keeper  *keeper
-	lists   *bootLists
-	proofs  *proofs
-	tallies *tallies
+	keeper   *keeper
+	lists    *bootLists
+	proofs   *proofs
+	tallies  *tallies
+	thankful *thankful
 
 	speed float64 // of a core, relative to the reference core; 0 not yet measured; the loop's
 }

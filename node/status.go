@@ -35,6 +35,7 @@ type Status struct {
 	Drained     bool            `json:"drained"`     // the owner has said that all leaves
 	Running     []LocalTask     `json:"running"`     // what is here, and where it goes
 	Coordinates []string        `json:"coordinates"` // overlays that this node coordinates
+	Given       GivenToday      `json:"given"`       // by this machine, as submitters thank for it
 	Notices     []string        `json:"notices"`     // what an owner should know: a full disk, a clock that was set
 	Peers       int             `json:"peers"`       // connected
 	Addrs       []string        `json:"addrs"`
@@ -75,7 +76,7 @@ func (n *Node) describe(ctx context.Context, of func(*membership) OverlayStatus)
 		s.ownersWord(n.monitor.Decision())
 		s.RulesFile = n.cfg.RulesFile
 		s.Tasks, s.Running = n.exec.Count(), n.localTasks()
-		s.Notices = n.notices()
+		s.Notices, s.Given = n.notices(), n.givenToday()
 		for _, m := range n.ordered() {
 			o := of(m)
 			s.Overlays = append(s.Overlays, o)

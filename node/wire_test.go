@@ -41,6 +41,7 @@ var queryBodies = []func([]byte) (any, error){
 	readAs[statesQuery],
 	readAs[proofsQuery], readAs[proofsAnswer],
 	readAs[talliesQuery], readAs[talliesAnswer], readAs[shownQuery], readAs[shownAnswer], readAs[cellsQuery],
+	readAs[creditQuery], readAs[creditAnswer],
 	readAs[gridQuery],
 }
 
@@ -62,6 +63,7 @@ func FuzzQueries(f *testing.F) {
 		`{"overlay":"commons"}`, `{"statements":["AQI=",""]}`,
 		`{"overlay":"commons","have":["AQI="]}`, `{"tallies":["AQI="]}`, `{"overlay":"commons","result":"AQI="}`,
 		`{"statement":"AQI="}`, `{"overlay":"commons","mine":true,"direct":true}`,
+		`{"overlay":"commons","since":20000,"from":64}`, `{"name":"a","thanks":["AQI="],"more":true}`,
 		`{"overlay":"commons","job":"j","bins":7}`,
 	} {
 		f.Add(uint8(i), []byte(text))

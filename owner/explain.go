@@ -16,6 +16,7 @@ const (
 	KindSize     = "size"
 	KindHours    = "hours"
 	KindChoice   = "choice"
+	KindText     = "text"   // any words
 	KindShares   = "shares" // of overlays
 )
 
@@ -61,7 +62,7 @@ var kinds = map[string]string{
 	"suspend_memory_pressure": KindShare, "max_cores": KindAmount, "max_cores_busy": KindAmount,
 	"max_memory": KindAmount, "max_memory_busy": KindAmount, "max_disk": KindAmount, "hours": KindHours,
 	"grace": KindDuration, "use_metered_network": KindBool, "max_upload_rate": KindSize, "max_download_rate": KindSize,
-	"sandbox": KindChoice, "relay_per_day": KindSize, "overlays": KindShares,
+	"sandbox": KindChoice, "relay_per_day": KindSize, "name": KindText, "overlays": KindShares,
 }
 
 // effects say what the rules come to.
@@ -138,6 +139,12 @@ var effects = map[string]func(*Rules) string{
 		}
 		return fmt.Sprintf("The node carries at most %s a day for members that cannot reach each other.",
 			task.FormatSize(r.RelayPerDay))
+	},
+	"name": func(r *Rules) string {
+		if r.Name == "" {
+			return "Others see no name of this machine beside what it gave."
+		}
+		return fmt.Sprintf("Others see this machine as %q beside what it gave.", r.Name)
 	},
 	"overlays": func(r *Rules) string {
 		if len(r.Overlays) == 0 {

@@ -239,7 +239,10 @@ func (r *Rules) Text() string {
 
 // render writes a rule as the file has it.
 func render(k *key, r *Rules) string {
-	if k.entries == nil {
+	switch {
+	case k.words:
+		return k.name + ": " + strconv.Quote(k.get(r)) + "\n"
+	case k.entries == nil:
 		return k.name + ": " + k.get(r) + "\n"
 	}
 	entries := k.list(r)

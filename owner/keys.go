@@ -21,6 +21,8 @@ type key struct {
 	hint string // what may be written there
 	set  func(*Rules, string) error
 	get  func(*Rules) string
+	// words says that any text may be written there, which is quoted.
+	words bool
 	// A key with entries has set called for each, with its name; "" never.
 	entries  func(r *Rules, name, value string) error
 	list     func(*Rules) [][2]string
@@ -64,6 +66,8 @@ var keys = []key{
 			return err
 		},
 		get: func(r *Rules) string { return exactSize(r.RelayPerDay) }},
+	{name: "name", hint: "write a name for this machine that others may see beside what it gave, or nothing for none",
+		words: true, set: setName, get: func(r *Rules) string { return r.Name }},
 	{name: "overlays", hint: "write an overlay's name and its share, such as commons: 2, or 0 for nothing",
 		entries: setShare, list: listShares, forget: func(r *Rules) { r.Overlays = nil }},
 }
@@ -89,6 +93,17 @@ func setSandbox(r *Rules, s string) error {
 		return fmt.Errorf("%q is neither usual nor strict", s)
 	}
 	r.Strict = s == "strict"
+	return nil
+}
+
+// MaxOwnerName bounds the name of a machine, in bytes: it stands in a column.
+const MaxOwnerName = 40
+
+func setName(r *Rules, s string) error {
+	if len(s) > MaxOwnerName || task.Printable(s, MaxOwnerName) != s {
+		return fmt.Errorf("%q has %d bytes, at most %d, or characters that do not print", s, len(s), MaxOwnerName)
+	}
+	r.Name = s
 	return nil
 }
 

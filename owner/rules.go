@@ -39,6 +39,8 @@ type Rules struct {
 	// and that this node does not work with; 0 for none.
 	RelayPerDay int64
 
+	Name string // name: of this machine, which others may see beside what it gave; "" for none
+
 	Overlays []Share // overlays: how much each counts; by name or ID. One not named counts as it was joined
 }
 

@@ -154,6 +154,15 @@ func TestSetReplacesTheFile(t *testing.T) {
 	}
 }
 
+// A machine's name is short and plays with no terminal.
+func TestName(t *testing.T) {
+	for _, name := range []string{"a\x1b[2J", "a\nb", "a\u202eb", strings.Repeat("x", MaxOwnerName+1)} {
+		if _, err := Edit("", nil, "name", name); err == nil {
+			t.Errorf("%q is taken", name)
+		}
+	}
+}
+
 // What Text writes Parse reads back, and editing one rule changes no other.
 func TestTextIsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -162,6 +171,7 @@ func TestTextIsReadBack(t *testing.T) {
 			"suspend_cpu_usage": {"0", "33.3%"},
 			"max_cores":         {"0", "3", "66%"}, "max_memory": {"0", "5%", "1234567", "3GiB"},
 			"hours":    {"{}", "{monday: never}", "{daily: 22-6}"},
+			"name":     {"", "a", "null", "true: #1", "- 'x' \"y\" \\", "Grüße"},
 			"overlays": {"{}", "{a: 1, 'b c': 2}"}, "max_upload_rate": {"0", "12345", "1MiB"}, "grace": {"1m", "0"},
 		}
 		var src []byte

@@ -48,7 +48,8 @@ const Failures = ({of}) => of?.groups?.length > 0 && html`<${Card} title="Failur
 const waits = r => r.reason !== 'done' && !r.reason.startsWith('placed')
 
 const Waiting = ({of}) => of?.reasons?.some(waits) && html`<${Card} title="Why tasks wait" wide>
-  <ul>${of.reasons.filter(waits).slice(0, 8).map(r => html`<li>${count(r.tasks, 'task')}: ${text(r.reason, 300)}</li>`)}</ul><//>`
+  <ul>${of.reasons.filter(waits).slice(0, 8).map(r => html`
+    <li>${count(r.tasks, 'task')}: ${text(r.reason, 300)}</li>`)}</ul><//>`
 
 const spell = b => ({from: b.from, to: b.to, state: b.outcome, rule: 'task ' + b.task})
 const mostWorkers = 40

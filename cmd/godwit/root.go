@@ -37,8 +37,8 @@ func newRoot() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("volunteer", newUp(), newOpen(), newPassword(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(),
-		newHistory(), newForecast(), newBootstrap())
+	add("volunteer", newUp(), newOpen(), newPassword(), newStatus(), newPause(), newResume(), newDrain(), newConfig(),
+		newDoctor(), newPeers(), newHistory(), newForecast(), newCredit(), newBootstrap())
 	add("owner", newRun(), newPlan(), newMap(), newJobs(), newJob(), newResults(), newLogs(), newRetry(),
 		newCancel(), newForget(), newWhy(), newProof(),
 		newOverlay(), newNew(), newBuild(), newInterpreter(), newInspect(), newExec())

@@ -94,6 +94,7 @@ func someStatus() node.Status {
 		Overlays: []node.OverlayStatus{
 			{Name: "commons", Role: node.RoleMember, Members: 12, Leader: somePeer, Epoch: 3, Term: 1},
 			{Name: "lab", Role: node.RoleCoordinator, Members: 1}},
+		Given:    node.GivenToday{Tasks: 14, CPU: 192 * time.Minute, For: []string{"fit", "render"}},
 		RSSBytes: 64 << 20, RxBytes: 3 << 30, TxBytes: 1 << 20,
 		Addrs: []string{"/ip4/192.0.2.1/udp/24001/quic-v1/p2p/" + somePeer}}
 }

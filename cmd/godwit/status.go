@@ -67,6 +67,9 @@ func printStatus(out io.Writer, s node.Status) {
 		fmt.Fprintf(out, "notice   %s\n", note)
 	}
 	fmt.Fprintf(out, "tasks    %d running, %d slots\n", s.Tasks, s.Slots)
+	if line := givenLine(&s.Given); line != "" {
+		fmt.Fprintf(out, "given    %s\n", line)
+	}
 	printMoves(out, s.Running)
 	for _, o := range s.Overlays {
 		fmt.Fprintf(out, "overlay  %s\n", overlayLine(&o))

@@ -156,10 +156,12 @@ var rules = map[string]rule{
 		"p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
 		"owner/sensor", "node/exec",
-		"internal/logging", "internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},
+		"internal/logging", "internal/pause", "node/budget", "node/signatures", "node/thanks", "task/referee", "task/table"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
+
+	"node/thanks": {own: []string{"task"}},
 
 	"node/signatures": {outside: []string{"github.com/oasisprotocol/curve25519-voi"}},
 

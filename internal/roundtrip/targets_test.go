@@ -69,6 +69,8 @@ var targets = map[string]struct{ dir, name string }{
 	"tallies":    {"node", "FuzzQueries"},
 	"tally":      {"task", "FuzzTally"},
 	"shown":      {"node", "FuzzQueries"},
+	"thanks":     {"task", "FuzzThanks"},
+	"credit":     {"node", "FuzzQueries"},
 	"statement":  {"task/referee", "FuzzStatement"},
 	"states":     {"task", "FuzzDecodeKept"},
 	"summary":    {"overlay", "FuzzOpenSummary"},

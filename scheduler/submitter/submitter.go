@@ -33,6 +33,7 @@ type Submitter struct {
 	toOffer []task.JobID
 	audits  audits
 	pace    pace
+	gifts   gifts
 	lender
 	now     time.Time
 	effects []message.Effect

@@ -41,6 +41,43 @@ class CheckedFile(TypedDict, total=False):
     tasks: int
 
 
+class CreditDay(TypedDict, total=False):
+    cpu_ns: int
+    day: str
+    fuel: int
+    tasks: int
+
+
+class CreditProject(TypedDict, total=False):
+    cpu_ns: int
+    fuel: int
+    overlay: str
+    project: str
+    submitter: str
+    tasks: int
+
+
+class CreditToday(TypedDict, total=False):
+    cpu_ns: int
+    fuel: int
+    tasks: int
+
+
+class CreditTotal(TypedDict, total=False):
+    cpu_ns: int
+    fuel: int
+    tasks: int
+
+
+class Credit(TypedDict, total=False):
+    days: List[CreditDay]
+    name: str
+    projects: List[CreditProject]
+    since: str
+    today: CreditToday
+    total: CreditTotal
+
+
 class EndForecast(TypedDict, total=False):
     draws: int
     high_s: float
@@ -463,6 +500,24 @@ class PlanRequest(TypedDict, total=False):
     work_s: float
 
 
+class PoolCreditRow(TypedDict, total=False):
+    cpu_ns: int
+    days: int
+    fuel: int
+    name: str
+    submitters: int
+    tasks: int
+    worker: str
+
+
+class PoolCredit(TypedDict, total=False):
+    answered: int
+    members: int
+    overlay: str
+    rows: List[PoolCreditRow]
+    since: str
+
+
 class Preview(TypedDict, total=False):
     effect: str
     key: str
@@ -628,6 +683,11 @@ class Stages(TypedDict, total=False):
     stages: List[StagesStage]
 
 
+class StatusGiven(TypedDict, total=False):
+    cpu_ns: int
+    tasks: int
+
+
 class StatusRunning(TypedDict, total=False):
     note: str
     overlay: str
@@ -643,6 +703,7 @@ class Status(TypedDict, total=False):
     addrs: List[str]
     coordinates: List[str]
     drained: bool
+    given: StatusGiven
     move_at: str
     notices: List[str]
     overlays: List[Overlay]

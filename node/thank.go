@@ -1,0 +1,276 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"godwit/node/thanks"
+	"godwit/overlay"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
+	"godwit/task"
+)
+
+// methodThanks brings a worker thanks of the submitter that asks: encoded task.Thanks, answered with nothing once
+// they are durable.
+const methodThanks = "thanks"
+
+const (
+	// thankEvery is how often it is looked whom this node owes thanks: so many seconds' results of a worker
+	// share a signature, and dispatch has none more.
+	thankEvery = 20 * time.Second
+	// thanksAtOnce bounds those that are said then, one after the other.
+	thanksAtOnce = 64
+	// Where they are kept: what is owed, by overlay, worker and day; what was got, by overlay, submitter
+	// and day; and for whom something ran here, by submitter.
+	owedPrefix   = "thanks/owed/"
+	gotPrefix    = "thanks/got/"
+	patronPrefix = "thanks/for/"
+)
+
+// thankful is what this node thanks others for, and others it. The loop owns it.
+type thankful struct {
+	*driver
+	overlays *overlays
+	owed     *thanks.Owed
+	got      *thanks.Got
+	at       time.Time // when to look next
+	saying   bool
+}
+
+// A keptOwed is how what is owed is kept.
+type keptOwed struct {
+	Thanks []byte `cbor:"1,keyasint"`           // as they are signed
+	Heard  bool   `cbor:"2,keyasint,omitempty"` // by the worker
+}
+
+func newThankful(d *driver, o *overlays) *thankful {
+	return &thankful{driver: d, overlays: o, owed: thanks.NewOwed(d.self), got: thanks.NewGot(d.self, d.cfg.Cores)}
+}
+
+// load takes in what is kept. What cannot be read is left out: it is no more than a thank you.
+func (t *thankful) load(ctx context.Context) error {
+	now := t.clock.wall()
+	var gone []message.Persist
+	each := func(prefix string, take func(name string, value []byte) error) error {
+		var failed error
+		for key, value := range t.store.scan(ctx, "", prefix, &failed) {
+			key = strings.TrimPrefix(key, "/")
+			if err := take(strings.TrimPrefix(key, prefix), value); err != nil {
+				gone = append(gone, message.Persist{Key: key})
+			}
+		}
+		return failed
+	}
+	err := each(patronPrefix, func(name string, _ []byte) error {
+		t.got.Ran(task.PeerID(name))
+		return nil
+	})
+	if err == nil {
+		err = each(gotPrefix, func(_ string, value []byte) error {
+			said, err := task.OpenThanks(value)
+			if err == nil {
+				_, err = t.got.Take(thanks.Note{Thanks: said, Bytes: value}, now)
+			}
+			return err
+		})
+	}
+	if err == nil {
+		err = each(owedPrefix, func(_ string, value []byte) error {
+			var k keptOwed
+			if err := task.Decode(value, &k); err != nil {
+				return err
+			}
+			said, err := task.OpenThanks(k.Thanks)
+			if err == nil && !t.owed.Restore(said, k.Heard, now) {
+				err = thanks.ErrOld
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return t.store.commit(ctx, gone)
+}
+
+func owedKey(t *task.Thanks) string {
+	return fmt.Sprintf("%s%s/%s/%d", owedPrefix, t.Overlay, t.Worker, t.Day)
+}
+
+func gotKey(f thanks.From) string {
+	return fmt.Sprintf("%s%s/%s/%d", gotPrefix, f.Overlay, f.Submitter, f.Day)
+}
+
+// sayIfDue takes up what workers gave, and thanks those who are to hear it.
+func (t *thankful) sayIfDue(now time.Time) {
+	if t.at.After(now) {
+		return
+	}
+	t.at = now.Add(thankEvery)
+	t.gather()
+	if t.saying {
+		return
+	}
+	due := t.owed.Due(t.clock.wall(), thanksAtOnce)
+	if len(due) == 0 {
+		return
+	}
+	t.saying = true
+	t.spawn(func() {
+		heard := t.say(due)
+		t.post(post{call: func() {
+			t.saying = false
+			for i, said := range due {
+				t.owed.Told(said, heard[i], t.clock.wall())
+			}
+		}})
+	})
+}
+
+// gather takes what workers gave out of the submitters.
+func (t *thankful) gather() {
+	now := t.clock.wall()
+	for _, m := range t.ordered() {
+		for _, gift := range submitter.TakeGifts(m.Submitter()) {
+			t.owed.Add(string(m.id), gift, now)
+		}
+	}
+}
+
+// say signs thanks, keeps them and tells them to the workers, from any goroutine. It says which of them were heard.
+func (t *thankful) say(due []*task.Thanks) (heard []bool) {
+	heard = make([]bool, len(due))
+	signed := t.sign(due, heard)
+	keep := context.WithoutCancel(t.tasks) // also while the node stops
+	if err := t.store.commit(keep, keptAs(due, signed, heard)); err != nil {
+		t.log.Warn("thanks to workers are not kept", "err", err)
+	}
+	for i, said := range due {
+		if signed[i] == nil {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(t.tasks, queryTimeout)
+		_, err := t.net.Request(ctx, said.Worker, methodThanks, signed[i])
+		cancel()
+		if heard[i] = err == nil; err != nil {
+			t.log.Debug("a worker does not hear thanks", "peer", said.Worker, "err", err)
+		}
+	}
+	if err := t.store.commit(keep, keptAs(due, signed, heard)); err != nil {
+		t.log.Warn("thanks to workers are not kept", "err", err)
+	}
+	return heard
+}
+
+// sign signs thanks. What cannot be signed counts as heard: it would not be another time either.
+func (t *thankful) sign(due []*task.Thanks, heard []bool) [][]byte {
+	signed := make([][]byte, len(due))
+	for i, said := range due {
+		b, err := said.Sign(t.key)
+		if err != nil {
+			t.log.Error("signing thanks", "worker", said.Worker, "err", err)
+			heard[i] = true
+			continue
+		}
+		signed[i] = b
+	}
+	return signed
+}
+
+func keptAs(due []*task.Thanks, signed [][]byte, heard []bool) (changes []message.Persist) {
+	for i, b := range signed {
+		if b == nil {
+			continue
+		}
+		if value, err := task.Encode(keptOwed{b, heard[i]}); err == nil {
+			changes = append(changes, message.Persist{Key: owedKey(due[i]), Value: value})
+		}
+	}
+	return changes
+}
+
+// lastWords returns what is to be kept of a node that stops.
+func (t *thankful) lastWords() []message.Persist {
+	t.gather()
+	due := t.owed.Unheard(t.clock.wall())
+	heard := make([]bool, len(due))
+	return append(keptAs(due, t.sign(due, heard), heard), t.patrons()...)
+}
+
+// patrons takes in for whom jobs were made ready here, and returns what is to be kept of that.
+func (t *thankful) patrons() (changes []message.Persist) {
+	for _, of := range t.content.ran.take() {
+		if t.got.Ran(of) {
+			changes = append(changes, message.Persist{Key: patronPrefix + string(of), Value: []byte{1}})
+		}
+	}
+	return changes
+}
+
+// answerThanks takes in thanks of a submitter, which brings its own alone.
+func (t *thankful) answerThanks(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
+	said, err := task.OpenThanks(body)
+	if err != nil {
+		return nil, err
+	}
+	if said.Submitter != from {
+		return nil, fmt.Errorf("thanks of %s, brought by another", said.Submitter)
+	}
+	var changes []message.Persist
+	if e := t.doOf(ctx, from, func() {
+		if t.overlays.members[overlay.ID(said.Overlay)] == nil {
+			err = errNoMember
+			return
+		}
+		changes = t.patrons()
+		var gone []thanks.From
+		if gone, err = t.got.Take(thanks.Note{Thanks: said, Bytes: body}, t.clock.wall()); err == nil {
+			changes = append(changes, message.Persist{Value: body,
+				Key: gotKey(thanks.From{Overlay: said.Overlay, Submitter: from, Day: said.Day})})
+		}
+		for _, g := range gone {
+			changes = append(changes, message.Persist{Key: gotKey(g)})
+		}
+	}); e != nil {
+		return nil, e
+	}
+	if e := t.store.commit(ctx, changes); e != nil {
+		return nil, e
+	}
+	return nil, err
+}
+
+// A patronage is for whom jobs were made ready here since somebody last looked. The zero value is nobody. It is
+// safe for any goroutine.
+type patronage struct {
+	mu sync.Mutex
+	of map[task.PeerID]bool // at most mostPatronage
+}
+
+// mostPatronage bounds the submitters in a patronage; others are not thanked by.
+const mostPatronage = 1024
+
+func (p *patronage) note(of task.PeerID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of == nil {
+		p.of = map[task.PeerID]bool{}
+	}
+	if len(p.of) < mostPatronage {
+		p.of[of] = true
+	}
+}
+
+func (p *patronage) take() (out []task.PeerID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for of := range p.of {
+		out = append(out, of)
+	}
+	clear(p.of)
+	return out
+}

@@ -1,0 +1,142 @@
+package thanks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"godwit/task"
+)
+
+const (
+	// MostGot bounds the thanks that a worker keeps: a submitter and a day each. With more, those of the
+	// first day go.
+	MostGot = 4096
+	// GotFor is for how many days they are kept.
+	GotFor = 366
+	// mostPatrons bounds the submitters that are remembered.
+	mostPatrons = 4096
+)
+
+// Errors of thanks that are not taken in. What wraps them says more.
+var (
+	// ErrNotOurs is of thanks to another worker.
+	ErrNotOurs = errors.New("thanks to somebody else")
+	// ErrStranger is of thanks by somebody of whose jobs nothing ran here.
+	ErrStranger = errors.New("thanks by somebody for whom nothing ran here")
+	// ErrTooMuch is of thanks for more than this machine can have done.
+	ErrTooMuch = errors.New("thanks for more than this machine can have done")
+	// ErrOld is of thanks of a day of which later ones are here, and of days long past.
+	ErrOld = errors.New("thanks that are old")
+)
+
+// A Note is thanks as they came.
+type Note struct {
+	*task.Thanks
+	Bytes []byte
+}
+
+// A From names thanks of which the latest count.
+type From struct {
+	Overlay   string
+	Submitter task.PeerID
+	Day       int64
+}
+
+func compareFrom(a, b From) int {
+	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(a.Overlay, b.Overlay),
+		strings.Compare(string(a.Submitter), string(b.Submitter)))
+}
+
+// Got are the thanks that a worker has. Make it with NewGot.
+type Got struct {
+	self    task.PeerID
+	cores   int // of this machine
+	notes   map[From]Note
+	patrons map[task.PeerID]bool
+}
+
+// NewGot returns those of a worker with so many cores, which has none.
+func NewGot(self task.PeerID, cores int) *Got {
+	return &Got{self: self, cores: max(1, cores), notes: map[From]Note{}, patrons: map[task.PeerID]bool{}}
+}
+
+// Ran notes that a submitter's job was made ready here, and reports whether that is news. Of too many
+// another is forgotten.
+func (g *Got) Ran(of task.PeerID) bool {
+	if of == g.self || of == "" || g.patrons[of] {
+		return false
+	}
+	for other := range g.patrons {
+		if len(g.patrons) < mostPatrons {
+			break
+		}
+		delete(g.patrons, other)
+	}
+	g.patrons[of] = true
+	return true
+}
+
+// Patrons lists the submitters that are remembered, in order.
+func (g *Got) Patrons() []task.PeerID { return slices.Sorted(maps.Keys(g.patrons)) }
+
+// Take takes in thanks whose signature was checked, and returns which of those before are gone for it.
+func (g *Got) Take(n Note, now time.Time) (gone []From, err error) {
+	t := n.Thanks
+	name := From{t.Overlay, t.Submitter, t.Day}
+	old, is := g.notes[name]
+	switch {
+	case t.Worker != g.self:
+		return nil, fmt.Errorf("%w: %s", ErrNotOurs, t.Worker)
+	case !g.patrons[t.Submitter]:
+		return nil, fmt.Errorf("%w: %s", ErrStranger, t.Submitter)
+	case is && old.Issued >= t.Issued, t.Day < task.DayOf(now)-GotFor:
+		return nil, ErrOld
+	}
+	if err := t.Counts(now); err != nil {
+		return nil, err
+	}
+	var sum task.Given
+	for _, given := range t.Given {
+		sum.Add(given)
+	}
+	if most := time.Duration(g.cores) * task.Day; sum.CPU > most {
+		return nil, fmt.Errorf("%w: %v on a day, of %v", ErrTooMuch, sum.CPU, most)
+	}
+	g.notes[name] = n
+	return g.prune(now), nil
+}
+
+// prune drops what is old, and of too many the first.
+func (g *Got) prune(now time.Time) (gone []From) {
+	for name := range g.notes {
+		if name.Day < task.DayOf(now)-GotFor {
+			gone = append(gone, name)
+			delete(g.notes, name)
+		}
+	}
+	for len(g.notes) > MostGot {
+		first := slices.MinFunc(slices.Collect(maps.Keys(g.notes)), compareFrom)
+		gone = append(gone, first)
+		delete(g.notes, first)
+	}
+	return gone
+}
+
+// Since lists the thanks of an overlay, "" for all, from a day on: the latest days first.
+func (g *Got) Since(overlay string, day int64) []Note {
+	var out []Note
+	for name, n := range g.notes {
+		if (overlay == "" || name.Overlay == overlay) && name.Day >= day {
+			out = append(out, n)
+		}
+	}
+	slices.SortFunc(out, func(a, b Note) int {
+		return -compareFrom(From{a.Overlay, a.Submitter, a.Day}, From{b.Overlay, b.Submitter, b.Day})
+	})
+	return out
+}
