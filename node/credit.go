@@ -165,7 +165,8 @@ func (n *Node) answerCredit(ctx context.Context, from task.PeerID, body []byte) 
 
 // readCredit reads an answer of a member: its name, and thanks to it of an overlay since a day that are well
 // signed. Whatever else it shows is an error.
-func readCredit(b []byte, q creditQuery, of task.PeerID, now time.Time) (a creditAnswer, all []*task.Thanks, err error) {
+func readCredit(b []byte, q creditQuery, of task.PeerID, now time.Time) (a creditAnswer, all []*task.Thanks,
+	err error) {
 	if len(b) > maxCreditAnswer {
 		return a, nil, fmt.Errorf("reading thanks: %d bytes, the most is %d", len(b), maxCreditAnswer)
 	}

@@ -47,6 +47,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioDHT:       hashTable,
 	scenarioPort:      port,
 	scenarioWorkflow:  workflow,
+	scenarioStages:    stages,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }

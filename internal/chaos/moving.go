@@ -59,6 +59,14 @@ func (o *options) suit(f *flag.FlagSet) {
 		if !asked["nodes"] {
 			o.nodes = auditNodes
 		}
+	case scenarioStages:
+		o.wasm = true
+		if !asked["nodes"] {
+			o.nodes = stagesNodes
+		}
+		if !asked["tasks"] {
+			o.tasks = stagesTasks
+		}
 	case scenarioWorkflow:
 		o.wasm = true
 		if !asked["nodes"] {
@@ -123,6 +131,8 @@ func (o *options) fewest() int {
 		return dhtFewest
 	case scenarioWorkflow:
 		return workflowNodes
+	case scenarioStages:
+		return stagesNodes
 	case scenarioAudits:
 		return auditNodes
 	case scenarioLiars:

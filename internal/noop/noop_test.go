@@ -42,3 +42,17 @@ func TestCopying(t *testing.T) {
 		t.Errorf("written again it is %x", got)
 	}
 }
+
+// TestPrinting: the same of the one that writes its arguments.
+func TestPrinting(t *testing.T) {
+	m, err := wasm.Decode(Printing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Imports) != 2 || m.Imports[0].Name != "args_get" || m.Imports[1].Name != "fd_write" || len(m.Code) != 1 {
+		t.Errorf("it imports %v and has %d functions", m.Imports, len(m.Code))
+	}
+	if got := wasm.Encode(m); string(got) != string(Printing) {
+		t.Errorf("written again it is %x", got)
+	}
+}

@@ -38,6 +38,7 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
 		st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
+	printStages(out, st.Stages)
 	for _, t := range st.Taken {
 		fmt.Fprintf(out, "taken      %d results from job %s: these tasks did not run for this one\n", t.Tasks, t.Job)
 	}
@@ -80,6 +81,33 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			table.Seconds(most))
 	}
 	fmt.Fprintln(out)
+}
+
+// printStages draws what waits for what, a line for each stage, and how far each is.
+func printStages(out io.Writer, stages []message.StageStatus) {
+	const barWidth = 20
+	wide := 0
+	for i := range stages {
+		wide = max(wide, len(stages[i].Name))
+	}
+	for i := range stages {
+		s := &stages[i]
+		head, needs := "", "reads no other"
+		if i == 0 {
+			head = "stages"
+		}
+		if len(s.Needs) > 0 {
+			needs = strings.Join(s.Needs, "; ")
+		}
+		whole := max(1, s.Tasks)
+		done, failed := int(barWidth*s.Done/whole), int(barWidth*s.Failed/whole)
+		bar := strings.Repeat("#", done) + strings.Repeat("x", failed) + strings.Repeat(".", barWidth-done-failed)
+		count := fmt.Sprintf("%d of %d done", s.Done, s.Tasks)
+		if s.Failed > 0 {
+			count += fmt.Sprintf(", %d failed", s.Failed)
+		}
+		fmt.Fprintf(out, "%-10s %-*s [%s] %s <- %s\n", head, wide, s.Name, bar, count, needs)
+	}
 }
 
 // doubted says how many of the results to be checked are of workers that were wrong.

@@ -43,7 +43,8 @@ func opened(t interface{ Fatal(...any) }, h *task.Thanks, from ed25519.PrivateKe
 }
 
 // Two submitters and three workers, whose thanks are late, lost, repeated and overtaken by others, and who are started
-// anew meanwhile: what workers were thanked for is in the end what they gave, to the task, and nobody's own work is in it.
+// anew meanwhile: what workers were thanked for is in the end what they gave, to the task, and nobody's own work is
+// in it.
 func TestCreditAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := noon

@@ -63,6 +63,9 @@ func (f *Flow) Set(i uint64, v Verdict) []task.Reader {
 	return readers[:n]
 }
 
+// Stage returns how many tasks of a stage are done, and how many failed.
+func (f *Flow) Stage(k int) (done, failed uint64) { return f.stages[k].done, f.stages[k].failed }
+
 func (f *Flow) verdict(i uint64) Verdict {
 	switch {
 	case f.done.Contains(i):

@@ -2,6 +2,7 @@ package message
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"godwit/scheduler/ledger"
@@ -47,6 +48,9 @@ type JobStatus struct {
 	Held uint64 `json:"held"`
 	// Taken are results that were not made for the job: they are of other jobs, in which tasks had the same names.
 	Taken []Taken `json:"taken,omitempty"`
+	// Stages are those of a job that has some, in an order in which each comes after what it reads. Only the node that
+	// submitted the job tells them.
+	Stages []StageStatus `json:"stages,omitempty"`
 	// Checks says how far the results are checked; nil of a job that wants none to be.
 	Checks     *Checks `json:"checks,omitempty"`
 	Final      bool    `json:"final"`
@@ -106,6 +110,32 @@ func (t *TaskSummary) WhyFailed() string {
 		return t.Reason
 	}
 	return cmp.Or(t.Results[0].Message, t.Results[0].Outcome.String())
+}
+
+// A StageStatus is a stage of a job as people see it.
+type StageStatus struct {
+	Name   string   `json:"name"`
+	Needs  []string `json:"needs,omitempty"` // "each clean", "by town of clean", "after fit"
+	Tasks  uint64   `json:"tasks"`
+	Done   uint64   `json:"done"` // whose results the submitter holds
+	Failed uint64   `json:"failed"`
+}
+
+// StagesOf returns the stages of a job, of which nothing has ended.
+func StagesOf(spec *task.Job) (out []StageStatus) {
+	for k := range spec.Stages {
+		from, to := spec.StageRange(k)
+		s := StageStatus{Name: spec.Stages[k].Name, Tasks: to - from}
+		for _, n := range spec.Stages[k].Needs {
+			need := n.Kind.String() + " " + spec.Stages[n.Stage].Name
+			if n.Kind == task.NeedBy {
+				need = "by " + strings.Join(n.By, ", ") + " of " + spec.Stages[n.Stage].Name
+			}
+			s.Needs = append(s.Needs, need)
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // TaskCounts counts a job's tasks. Total is the sum of the others.

@@ -203,3 +203,26 @@ func TestLeaderSaysReused(t *testing.T) {
 		t.Error("it is held")
 	}
 }
+
+// The node that submitted a job with stages tells how far each is, also after it began anew.
+func TestStagesAreTold(t *testing.T) {
+	b := newSubBench(t)
+	rec := schedtest.Job(t, b.key, 1, func(j *task.Job) {
+		stage := task.Stage{Name: "one", Module: j.Module, Outputs: []string{task.Stdout},
+			Sweep: task.Sweep{Axes: []task.Axis{{Name: "a", Step: 1, Count: 7}}}}
+		other := task.Stage{Name: "two", Module: j.Module, Outputs: []string{task.Stdout},
+			Needs: []task.Need{{Stage: 0, Kind: task.NeedBy, By: []string{"a"}, Reads: []string{task.Stdout}}}}
+		j.Stages = []task.Stage{stage, other}
+		j.Outputs, j.Sweep = nil, task.Sweep{}
+	})
+	b.step(message.Offer{Record: rec})
+	b.bring(rec.ID(), message.JobRunning, "a", 1, 2, 6) // the last failed, and with it what reads it
+	for range 2 {
+		st, _ := b.s.Job(rec.ID())
+		if len(st.Stages) != 2 || st.Stages[0].Done != 2 || st.Stages[0].Failed != 1 || st.Stages[1].Failed != 1 ||
+			st.Stages[1].Tasks != 7 || !slices.Equal(st.Stages[1].Needs, []string{"by a of one"}) {
+			t.Errorf("%+v", st.Stages)
+		}
+		b.restart()
+	}
+}

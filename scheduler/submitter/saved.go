@@ -60,13 +60,15 @@ func (s *Submitter) restoreJob(key string, value []byte) error {
 		return errors.New("the record is another job's")
 	}
 	have, err := ledger.MakeSet(st.Have)
-	if err != nil || len(have) > 0 && have[len(have)-1].To > spec.Tasks() {
+	if err != nil || len(have) > 0 && have[len(have)-1].To > spec.Tasks() ||
+		len(spec.Stages) > 0 && st.Failed > 0 { // which of them failed is to be known by stage
 		st.Have, have = nil, nil // the results themselves tell
 	}
 	j := s.add(id, spec, st)
 	j.have, j.failed = have, min(st.Failed, have.Count())
 	if len(have) > 0 { // else the results tell, which are read
 		j.reusing.from = st.Reused
+		j.staged.allDone(have)
 	}
 	return err
 }

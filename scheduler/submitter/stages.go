@@ -2,6 +2,7 @@ package submitter
 
 import (
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -63,6 +64,27 @@ func (st *staged) settle(have ledger.Set, i uint64) {
 			}
 		}
 	}
+}
+
+// allDone takes in what a job that is over holds, of which nothing failed.
+func (st *staged) allDone(have ledger.Set) {
+	for _, r := range have {
+		for i := r.From; i < r.To && st != nil; i++ {
+			st.flow.Set(i, ledger.Done)
+		}
+	}
+}
+
+// told tells how far each stage is; nil of a job without any.
+func (st *staged) told() []message.StageStatus {
+	if st == nil {
+		return nil
+	}
+	out := message.StagesOf(st.spec)
+	for k := range out {
+		out[k].Done, out[k].Failed = st.flow.Stage(k)
+	}
+	return out
 }
 
 func (st *staged) readersOver(i uint64) bool {

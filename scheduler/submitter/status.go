@@ -49,6 +49,7 @@ func (s *Submitter) status(j *submitted) message.JobStatus {
 	st.Error, st.Held, st.Final = j.state.Error, j.have.Count(), j.state.Final
 	st.Reason, st.Checks, st.Taken = s.whyNot(j), s.audits.checkCounts(j), j.reusing.told()
 	st.Loans = Loans(s, j.id)
+	st.Stages = j.staged.told()
 	return st
 }
 

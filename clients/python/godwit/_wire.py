@@ -237,6 +237,14 @@ class JobLoan(TypedDict, total=False):
     until: str
 
 
+class JobStage(TypedDict, total=False):
+    done: int
+    failed: int
+    name: str
+    needs: List[str]
+    tasks: int
+
+
 class JobTaken(TypedDict, total=False):
     job: str
     tasks: int
@@ -326,6 +334,7 @@ class Job(TypedDict, total=False):
     overlay: str
     reason: str
     reruns: int
+    stages: List[JobStage]
     state: str
     submitted: str
     submitter: str
