@@ -58,7 +58,7 @@ func TestNewcomerRepeatsNothing(t *testing.T) {
 		id := testnet.Overlay("test")
 		setAdvert(t, id, 1, others...)
 		time.Sleep(3 * time.Minute) // gossip has forgotten
-		const each = 4000 // bytes that a connection may take with all that is said on it at first
+		const each = 4000           // bytes that a connection may take with all that is said on it at first
 		bytes := func() (sum int64) {
 			for _, n := range others {
 				sum += int64(n.Stats().BytesIn)
