@@ -18,7 +18,7 @@ import (
 // archive streams the outputs of a job that this node submitted as a zip file, named as `godwit results` names
 // them: NAME of a job of one task, INDEX/NAME of a sweep, STAGE/INDEX/NAME of a job with stages. It has what is
 // here when it is asked for.
-func (s *Server) archive(w http.ResponseWriter, r *http.Request) error {
+func (s pages) archive(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.jobID(r)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (s *Server) archive(w http.ResponseWriter, r *http.Request) error {
 }
 
 // pack puts all outputs into an archive.
-func (s *Server) pack(ctx context.Context, z *zip.Writer, id task.JobID, spec *task.Job, sealer *seal.Sealer) error {
+func (s pages) pack(ctx context.Context, z *zip.Writer, id task.JobID, spec *task.Job, sealer *seal.Sealer) error {
 	for next := uint64(0); ; {
 		ended, err := s.node.Results(ctx, id, next, resultPage)
 		if err != nil || len(ended) == 0 {
@@ -57,7 +57,7 @@ func (s *Server) pack(ctx context.Context, z *zip.Writer, id task.JobID, spec *t
 	}
 }
 
-func (s *Server) packTask(ctx context.Context, z *zip.Writer, spec *task.Job, sealer *seal.Sealer,
+func (s pages) packTask(ctx context.Context, z *zip.Writer, spec *task.Job, sealer *seal.Sealer,
 	t *message.TaskSummary) error {
 	if len(t.Results) == 0 {
 		return nil

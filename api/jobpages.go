@@ -29,7 +29,7 @@ type ListedJob struct {
 	Mine bool `json:"mine"`
 }
 
-func (s *Server) jobList(w http.ResponseWriter, r *http.Request) error {
+func (s pages) jobList(w http.ResponseWriter, r *http.Request) error {
 	from, limit, err := page(r, view.MaxRows)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func listJobs(jobs []message.JobStatus, self task.PeerID, state string, from uin
 // usualBins is how many bins a grid has unless it is asked for more or fewer.
 const usualBins = 200
 
-func (s *Server) grid(w http.ResponseWriter, r *http.Request) error {
+func (s pages) grid(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.jobID(r)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ const (
 	usualLanes, mostLanes = 30, 100
 )
 
-func (s *Server) timeline(w http.ResponseWriter, r *http.Request) error {
+func (s pages) timeline(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.jobID(r)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request) error {
 
 // around returns a job with those of its tasks that somebody looks for: the first, and those about the ones that
 // run.
-func (s *Server) around(ctx context.Context, id task.JobID, most int) (message.JobStatus, error) {
+func (s pages) around(ctx context.Context, id task.JobID, most int) (message.JobStatus, error) {
 	st, err := s.node.Job(ctx, id, 0, most)
 	if err != nil {
 		return st, err
@@ -143,7 +143,7 @@ func (s *Server) around(ctx context.Context, id task.JobID, most int) (message.J
 // lookedResults bounds the results of a job that are read to find those that failed: a fraction of a second.
 const lookedResults = 4000
 
-func (s *Server) failures(w http.ResponseWriter, r *http.Request) error {
+func (s pages) failures(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.jobID(r)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *Server) failures(w http.ResponseWriter, r *http.Request) error {
 }
 
 // failedHere finds tasks that failed of a job of this node's, by the results that it holds.
-func (s *Server) failedHere(ctx context.Context, id task.JobID) (out []view.FailedTask, err error) {
+func (s pages) failedHere(ctx context.Context, id task.JobID) (out []view.FailedTask, err error) {
 	rec, spec, err := s.node.Submitted(ctx, id)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (s *Server) failedHere(ctx context.Context, id task.JobID) (out []view.Fail
 }
 
 // failedElsewhere finds tasks that failed of another node's job, by what its leader has of them.
-func (s *Server) failedElsewhere(ctx context.Context, id task.JobID) (out []view.FailedTask, err error) {
+func (s pages) failedElsewhere(ctx context.Context, id task.JobID) (out []view.FailedTask, err error) {
 	st, err := s.around(ctx, id, drawnTasks)
 	for i := range st.TasksList {
 		t := &st.TasksList[i]
@@ -222,7 +222,7 @@ func (s *Server) failedElsewhere(ctx context.Context, id task.JobID) (out []view
 	return out, err
 }
 
-func (s *Server) stages(w http.ResponseWriter, r *http.Request) error {
+func (s pages) stages(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.jobID(r)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ const (
 )
 
 // events streams what is new as server-sent events.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+func (s pages) events(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)()
@@ -49,7 +49,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 }
 
 // collect looks at the node while somebody listens.
-func (s *Server) collect(ctx context.Context, say func(topic string, data []byte)) {
+func (s pages) collect(ctx context.Context, say func(topic string, data []byte)) {
 	defer s.traffic.rest()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -68,7 +68,7 @@ func (s *Server) collect(ctx context.Context, say func(topic string, data []byte
 }
 
 // look says once how things are.
-func (s *Server) look(ctx context.Context, say func(topic string, data []byte)) error {
+func (s pages) look(ctx context.Context, say func(topic string, data []byte)) error {
 	st, err := s.node.Glance(ctx)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"godwit/task"
 )
 
-func (s *Server) swarm(w http.ResponseWriter, r *http.Request) error {
+func (s pages) swarm(w http.ResponseWriter, r *http.Request) error {
 	overlay := r.URL.Query().Get("overlay")
 	if overlay != "" {
 		id, err := s.overlayID(r.Context(), overlay)
@@ -46,7 +46,7 @@ func (s *Server) swarm(w http.ResponseWriter, r *http.Request) error {
 // poolRows is how many members of each pool are listed, of so many pools all of view.MaxRows together.
 func poolRows(pools int) int { return max(1, view.MaxRows/max(1, pools)) }
 
-func (s *Server) pools(w http.ResponseWriter, r *http.Request) error {
+func (s pages) pools(w http.ResponseWriter, r *http.Request) error {
 	all, err := s.overlays.Overlays(r.Context())
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ type ShareRequest struct {
 	Share float64 `json:"share"` // over the sum of its overlays' shares; above 0
 }
 
-func (s *Server) setShare(w http.ResponseWriter, r *http.Request) error {
+func (s pages) setShare(w http.ResponseWriter, r *http.Request) error {
 	var req ShareRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxJoinBody)).Decode(&req); err != nil {
 		return inputError(fmt.Errorf("reading the share: %w", err))
@@ -95,7 +95,7 @@ func (s *Server) setShare(w http.ResponseWriter, r *http.Request) error {
 }
 
 // removeMember takes a member off the list of an overlay that this node founded.
-func (s *Server) removeMember(w http.ResponseWriter, r *http.Request) error {
+func (s pages) removeMember(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.overlayID(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err

@@ -25,12 +25,12 @@ type RuleRequest struct {
 // maxRuleBody bounds a RuleRequest, in bytes: the longest rule names 64 overlays.
 const maxRuleBody = 32 << 10
 
-func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
+func (s pages) home(w http.ResponseWriter, r *http.Request) error {
 	h, err := s.newHome(r.Context())
 	return writeJSON(w, h, err)
 }
 
-func (s *Server) newHome(ctx context.Context) (view.Home, error) {
+func (s pages) newHome(ctx context.Context) (view.Home, error) {
 	st, err := s.node.Glance(ctx)
 	if err != nil {
 		return view.Home{}, err
@@ -46,13 +46,13 @@ func (s *Server) newHome(ctx context.Context) (view.Home, error) {
 	return view.NewHome(&st, near, connected, jobs), nil
 }
 
-func (s *Server) machine(w http.ResponseWriter, r *http.Request) error {
+func (s pages) machine(w http.ResponseWriter, r *http.Request) error {
 	rules, file := s.node.Rules()
 	return s.writeMachine(w, r, &rules, file)
 }
 
 // writeMachine tells of this machine by its rules.
-func (s *Server) writeMachine(w http.ResponseWriter, r *http.Request, rules *owner.Rules, file string) error {
+func (s pages) writeMachine(w http.ResponseWriter, r *http.Request, rules *owner.Rules, file string) error {
 	h, err := s.node.History(r.Context(), s.node.ID(), time.Time{})
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func readRule(w http.ResponseWriter, r *http.Request) (req RuleRequest, err erro
 }
 
 // setRule changes a rule of the owner's, and tells of the machine as it is with it.
-func (s *Server) setRule(w http.ResponseWriter, r *http.Request) error {
+func (s pages) setRule(w http.ResponseWriter, r *http.Request) error {
 	req, err := readRule(w, r)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *Server) setRule(w http.ResponseWriter, r *http.Request) error {
 }
 
 // previewRule tells what a rule that is changed would have made of the last week. Nothing is changed.
-func (s *Server) previewRule(w http.ResponseWriter, r *http.Request) error {
+func (s pages) previewRule(w http.ResponseWriter, r *http.Request) error {
 	req, err := readRule(w, r)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func ruleError(err error) error {
 }
 
 // exportTrace gives a peer's whole history as a trace file, such as `godwit history --export` writes.
-func (s *Server) exportTrace(w http.ResponseWriter, r *http.Request) error {
+func (s pages) exportTrace(w http.ResponseWriter, r *http.Request) error {
 	peer, err := s.peerID(r)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func shortID(id string) string {
 }
 
 // research tells of members' habits, and of decisions.
-func (s *Server) research(w http.ResponseWriter, r *http.Request) error {
+func (s pages) research(w http.ResponseWriter, r *http.Request) error {
 	records, err := s.node.Records(r.Context(), view.MaxHabits)
 	if err != nil {
 		return err

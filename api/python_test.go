@@ -15,8 +15,8 @@ var update = flag.Bool("update", false, "write the generated file anew")
 // pythonTypes is the file with the types of the Python client.
 const pythonTypes = "../clients/python/godwit/_wire.py"
 
-// TestPythonTypes holds the types of the Python client to the description: they are made from it, and what was described
-// since they were may be missing. -update writes them.
+// TestPythonTypes holds the types of the Python client to the description: they are made from it, and what was
+// described since they were may be missing. -update writes them.
 func TestPythonTypes(t *testing.T) {
 	all := readDescription(t).all
 	p := python{all: all, done: map[string]bool{}}
@@ -59,7 +59,7 @@ func pythonFields(text string) map[string]string {
 	return fields
 }
 
-const pythonHead = `"""What the node's API takes and answers: made from api/openapi.yaml by scripts/generate, not to be edited."""
+const pythonHead = `"""What the node's API takes and answers: made from api/openapi.yaml, not to be edited."""
 
 from __future__ import annotations
 

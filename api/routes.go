@@ -42,7 +42,7 @@ func (s *Server) routes() http.Handler {
 
 // each calls handle for every route; openapi.yaml describes them, and a test holds them to it.
 func (s *Server) each(handle func(pattern string, h handler)) {
-	s.eachOfPages(handle)
+	pages{s}.each(handle)
 	s.monitoring.each(handle)
 	handle("GET /v1/status", s.status)
 	handle("POST /v1/jobs/{id}/results", s.newResults)
@@ -88,12 +88,16 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("GET /v1/jobs/{id}/tasks/{task}/outputs/{name...}", s.output)
 }
 
-// eachOfPages is each of what the dashboard is made of, beside what programs use too.
-func (s *Server) eachOfPages(handle func(pattern string, h handler)) {
-	handle("GET /v1/session", s.session)
-	handle("POST /v1/session", s.beginSession)
-	handle("DELETE /v1/session", s.endSession)
-	handle("POST /v1/session/codes", s.newCode)
+// pages are the routes of which the dashboard is made, beside those that programs use too.
+type pages struct{ *Server }
+
+// each is Server.each of them.
+func (s pages) each(handle func(pattern string, h handler)) {
+	in := sessions{s.Server}
+	handle("GET /v1/session", in.session)
+	handle("POST /v1/session", in.beginSession)
+	handle("DELETE /v1/session", in.endSession)
+	handle("POST /v1/session/codes", in.newCode)
 	handle("GET /v1/events", s.events)
 	handle("GET /v1/home", s.home)
 	handle("GET /v1/machine", s.machine)

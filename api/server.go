@@ -59,7 +59,7 @@ func NewServer(n *node.Node, dir, addr string, log *slog.Logger) (_ *Server, err
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.keys = door.NewKeys(s.token, &door.Password{File: filepath.Join(dir, PasswordName)})
-	s.live = stream.NewHub(uint64(time.Now().UnixMilli()), s.collect)
+	s.live = stream.NewHub(uint64(time.Now().UnixMilli()), pages{s}.collect)
 	if s.unix, err = listenUnix(filepath.Join(dir, SocketName)); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func ignoreClosed(err error) error {
 // guarded is the API and the pages behind a door, for hosts that are named so.
 func (s *Server) guarded(named func(host string) bool, secure bool) http.Handler {
 	d := door.Door{Keys: s.keys, Secure: secure, Named: named, Open: opened, Refuse: refuse}
-	return d.Guard(s.withPages())
+	return d.Guard(sessions{s}.withPages())
 }
 
 // refuse answers what a door does not let pass.

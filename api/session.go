@@ -54,8 +54,11 @@ func opened(r *http.Request) bool {
 	}
 }
 
+// sessions are how browsers come in and go.
+type sessions struct{ *Server }
+
 // withPages is the API with what only a browser asks for.
-func (s *Server) withPages() http.Handler {
+func (s sessions) withPages() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", s.routes())
 	mux.Handle("/", s.routes()) // which says that there is no such thing
@@ -67,7 +70,7 @@ func (s *Server) withPages() http.Handler {
 }
 
 // openDashboard takes a code that `godwit open` has made, and leads to the pages.
-func (s *Server) openDashboard(w http.ResponseWriter, r *http.Request) {
+func (s sessions) openDashboard(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet { // of HEAD a code is not used up
 		return
 	}
@@ -78,7 +81,7 @@ func (s *Server) openDashboard(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-func (s *Server) session(w http.ResponseWriter, r *http.Request) error {
+func (s sessions) session(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, replyOf(door.CallerOf(r)), nil)
 }
 
@@ -86,7 +89,7 @@ func replyOf(c *door.Caller) SessionReply {
 	return SessionReply{By: c.By, CSRF: c.CSRF, Expires: c.Expires.UTC()}
 }
 
-func (s *Server) beginSession(w http.ResponseWriter, r *http.Request) error {
+func (s sessions) beginSession(w http.ResponseWriter, r *http.Request) error {
 	var req SessionRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSessionBody)).Decode(&req); err != nil {
 		return inputError(fmt.Errorf("reading the request: %w", err))
@@ -119,12 +122,12 @@ func doorError(err error) *Error {
 	return e
 }
 
-func (s *Server) endSession(w http.ResponseWriter, r *http.Request) error {
+func (s sessions) endSession(w http.ResponseWriter, r *http.Request) error {
 	s.keys.Leave(w, r)
 	return writeJSON(w, struct{}{}, nil)
 }
 
-func (s *Server) newCode(w http.ResponseWriter, r *http.Request) error {
+func (s sessions) newCode(w http.ResponseWriter, r *http.Request) error {
 	if c := door.CallerOf(r); c == nil || c.By == door.ByCookie {
 		return &Error{Message: "a browser gets no code for another", Kind: KindAuth, Status: http.StatusForbidden,
 			Hint: "run `godwit open` on the machine"}

@@ -182,7 +182,9 @@ func (c *cells) wakeCells(now time.Time) {
 	switch {
 	case m.coordinator != nil:
 		m.leaderless = time.Time{}
-		m.lookAtSize(now)
+		if m.lookAtSize(now); m.coordinator == nil {
+			return // it came into a cell that another leads
+		}
 		m.sumUp(now)
 		m.keepCircle(now)
 		m.tellSubmitter()

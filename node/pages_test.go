@@ -63,7 +63,8 @@ func crowd(t testing.TB, members, jobs int) (*Node, []task.JobID) {
 // crowdJob is a sweep of a million tasks that need more than any member has.
 func crowdJob(t testing.TB, n *Node) Submission {
 	t.Helper()
-	f, err := task.ParseFile("crowd.yaml", []byte("module: noop.wasm\nmemory: 4GiB\nsweep:\n  n: {from: 1, to: 1000000}\n"))
+	f, err := task.ParseFile("crowd.yaml",
+		[]byte("module: noop.wasm\nmemory: 4GiB\nsweep:\n  n: {from: 1, to: 1000000}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

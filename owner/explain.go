@@ -105,9 +105,11 @@ var effects = map[string]func(*Rules) string{
 		return fmt.Sprintf("Tasks stop while programs wait for memory more than %s of the time.",
 			formatPercent(r.SuspendMemoryPressure))
 	},
-	"max_cores":       func(r *Rules) string { return amountEffect("cores", &r.MaxCores, formatCores, "nobody uses") },
-	"max_cores_busy":  func(r *Rules) string { return busyEffect(r, "cores", &r.MaxCoresBusy, formatCores) },
-	"max_memory":      func(r *Rules) string { return amountEffect("memory", &r.MaxMemory, task.FormatSize, "nobody uses") },
+	"max_cores":      func(r *Rules) string { return amountEffect("cores", &r.MaxCores, formatCores, "nobody uses") },
+	"max_cores_busy": func(r *Rules) string { return busyEffect(r, "cores", &r.MaxCoresBusy, formatCores) },
+	"max_memory": func(r *Rules) string {
+		return amountEffect("memory", &r.MaxMemory, task.FormatSize, "nobody uses")
+	},
 	"max_memory_busy": func(r *Rules) string { return busyEffect(r, "memory", &r.MaxMemoryBusy, task.FormatSize) },
 	"max_disk": func(r *Rules) string {
 		return fmt.Sprintf("The node keeps at most %s on the disk.", r.MaxDisk.text("of it", task.FormatSize))

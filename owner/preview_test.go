@@ -72,7 +72,8 @@ func TestForesee(t *testing.T) {
 
 // Whatever the past and the rules: what would have been covers the time once, and the same rules change nothing.
 func TestForeseeCovers(t *testing.T) {
-	texts := []string{"", "run_if_user_active: true", "idle_time_to_run: 1h", "idle_time_to_run: 0", "hours:\n  daily: 9-17",
+	texts := []string{"", "run_if_user_active: true", "idle_time_to_run: 1h", "idle_time_to_run: 0",
+		"hours:\n  daily: 9-17",
 		"hours:\n  monday: never\n  tuesday: 22-6", "suspend_cpu_usage: 0\nsuspend_memory_pressure: 0",
 		"run_on_batteries: true"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -143,7 +143,7 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) error {
 	if j.state == jobOpen && (ours.Cancelled() || ours.Expired) {
 		c.table.end(j, message.DropCancelled)
 	}
-	c.table.isEnding(j)
+	isEnding(&c.table, j)
 	c.touch(j)
 	c.table.endIfOver(j)
 	return nil

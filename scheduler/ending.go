@@ -13,18 +13,18 @@ import (
 // are cancelled. See message.Cancel.
 
 // stopGiving gives a job no more leases from now on.
-func (t *jobTable) stopGiving(j *job, signature []byte) {
+func stopGiving(t *jobTable, j *job, signature []byte) {
 	if j.ledger.Facts.IsEnding() {
 		return
 	}
 	j.ledger.Facts.Merge(&ledger.Facts{Ending: signature})
 	t.persistFacts(j)
-	t.isEnding(j)
+	isEnding(t, j)
 	t.c.decided(task.TaskID{Job: j.id}, "ending", j.submitter, "its submitter wants no more of it begun")
 }
 
 // isEnding takes a job of which no more is begun from those that wait for slots.
-func (t *jobTable) isEnding(j *job) {
+func isEnding(t *jobTable, j *job) {
 	if j.state != jobOpen || !j.ledger.Facts.IsEnding() {
 		return
 	}

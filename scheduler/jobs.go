@@ -54,7 +54,7 @@ func (t *jobTable) reopen(id task.JobID, l *ledger.Job) {
 		j.asked = true // its submitter may know that it is over
 		t.armDeadline(j)
 		t.c.claims.enqueue(j)
-		t.isEnding(j)
+		isEnding(t, j)
 		t.c.touch(j)
 	}
 }
@@ -256,7 +256,7 @@ func (t *jobTable) cancel(m *message.Cancel) {
 	switch {
 	case j.state != jobOpen:
 	case m.Soon:
-		t.stopGiving(j, m.Signature)
+		stopGiving(t, j, m.Signature)
 	default:
 		j.ledger.Facts.Merge(&ledger.Facts{Cancel: m.Signature})
 		t.persistFacts(j)

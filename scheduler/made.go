@@ -26,7 +26,7 @@ func (f *flowing) unknown() []message.Range {
 }
 
 // takesUp ends what runs of tasks that the submitter holds: nobody waits for it.
-func (t *jobTable) takesUp(j *job, news ledger.Set) {
+func takesUp(t *jobTable, j *job, news ledger.Set) {
 	for _, r := range news {
 		for i := r.From; i < r.To; i++ {
 			if j.comesTo(i) != ledger.Open {
@@ -44,7 +44,7 @@ func (t *jobTable) takesUp(j *job, news ledger.Set) {
 }
 
 // takesBack has tasks run again, or be brought again, of which the submitter lost what it held.
-func (t *jobTable) takesBack(j *job, gone ledger.Set) {
+func takesBack(t *jobTable, j *job, gone ledger.Set) {
 	if len(gone) == 0 {
 		return
 	}
@@ -66,7 +66,7 @@ func (t *jobTable) takesBack(j *job, gone ledger.Set) {
 }
 
 // hearMade takes in what a submitter holds of its job.
-func (t *jobTable) hearMade(from task.PeerID, m *message.Made) {
+func hearMade(t *jobTable, from task.PeerID, m *message.Made) {
 	j := t.jobs[m.Job]
 	if j == nil || j.state != jobOpen || from != j.submitter || j.flowing == nil {
 		return

@@ -150,9 +150,9 @@ func (t *jobTable) takes(j *job, ranges []message.Range) {
 	}
 	news, gone := set.Minus(j.theirs), j.theirs.Minus(set).Minus(j.ledger.Facts.Held())
 	j.theirs = set
-	t.takesUp(j, news)
+	takesUp(t, j, news)
 	t.settleAll(j, news)
-	t.takesBack(j, gone)
+	takesBack(t, j, gone)
 	take := func(i uint64) bool {
 		if !set.Contains(i) || j.ledger.Delivered(i) || j.ledger.Verdict(i) == ledger.Open {
 			return false

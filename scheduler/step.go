@@ -125,7 +125,7 @@ func (c *Coordinator) receive(from task.PeerID, m *message.Message) {
 	case m.Got != nil:
 		c.table.got(from, m.Got)
 	case m.Made != nil:
-		c.table.hearMade(from, m.Made)
+		hearMade(&c.table, from, m.Made)
 	case m.Cancel != nil:
 		c.table.cancel(m.Cancel)
 	case m.Report != nil:

@@ -24,7 +24,7 @@ func stagePlace(stage, where string) string {
 
 // checkStages checks what a job of several stages has from its job file: that needs are of stages
 // before, so that none waits for itself, and each stage as a job of its own.
-func (j *Job) checkStages() *fault {
+func checkStages(j *Job) *fault {
 	if len(j.Stages) == 0 {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (j *Job) checkStages() *fault {
 	}
 	var total uint64
 	for s := range j.Stages {
-		if f := in(j.Stages[s].Name, j.checkStage(s)); f != nil {
+		if f := in(j.Stages[s].Name, checkStage(j, s)); f != nil {
 			return f
 		}
 		if total += j.countOf(s); total > MaxStaged {
@@ -52,7 +52,7 @@ func (j *Job) checkStages() *fault {
 }
 
 // checkStage checks a stage, those before it being right. Its place is within the stage.
-func (j *Job) checkStage(stage int) *fault {
+func checkStage(j *Job, stage int) *fault {
 	s := &j.Stages[stage]
 	switch {
 	case !isIdentifier(s.Name):
@@ -72,7 +72,7 @@ func (j *Job) checkStage(stage int) *fault {
 	if f := s.Sweep.check(); f != nil {
 		return f
 	}
-	if f := j.checkNeeds(stage); f != nil {
+	if f := checkNeeds(j, stage); f != nil {
 		return f
 	}
 	of := j.OfStage(stage)
@@ -84,11 +84,11 @@ func (j *Job) checkStage(stage int) *fault {
 	if f := checkReads(j, s); f != nil {
 		return f
 	}
-	return j.checkStdinFrom(s)
+	return checkStdinFrom(j, s)
 }
 
 // checkNeeds checks what a stage reads.
-func (j *Job) checkNeeds(stage int) *fault {
+func checkNeeds(j *Job, stage int) *fault {
 	s := &j.Stages[stage]
 	if len(s.Needs) > maxNeeds {
 		return faultf("", "", "it reads %d stages, the most is %d", len(s.Needs), maxNeeds)
@@ -103,7 +103,7 @@ func (j *Job) checkNeeds(stage int) *fault {
 			return faultf(n.Kind.String(), "name it once", "it reads stage %s twice", j.Stages[n.Stage].Name)
 		}
 		groups = groups || n.Kind != NeedEach
-		if f := j.checkNeed(stage, n); f != nil {
+		if f := checkNeed(j, stage, n); f != nil {
 			return f
 		}
 	}
@@ -117,13 +117,13 @@ func (j *Job) checkNeeds(stage int) *fault {
 		return faultf("allow_failed", "leave replicas out, or allow_failed",
 			"replicas of a task may read the results of other tasks then, and cannot agree")
 	}
-	return j.checkCounts(stage)
+	return checkCounts(j, stage)
 }
 
 const allowedHint = "write a share such as 5%"
 
 // checkNeed checks one of a stage's needs, which is of a stage before.
-func (j *Job) checkNeed(stage int, n *Need) *fault {
+func checkNeed(j *Job, stage int, n *Need) *fault {
 	of := j.SweepOf(int(n.Stage))
 	switch n.Kind {
 	case NeedEach, NeedAfter:
@@ -190,7 +190,7 @@ func (s *Sweep) checkBy(by []string, stage string) *fault {
 }
 
 // checkCounts checks that all that gives a stage its points gives it as many.
-func (j *Job) checkCounts(stage int) *fault {
+func checkCounts(j *Job, stage int) *fault {
 	s := &j.Stages[stage]
 	points := j.SweepOf(stage)
 	own := len(s.Sweep.Axes) > 0 || s.Sweep.Repeat != 0
@@ -228,7 +228,7 @@ func sameAxes(a, b Sweep) bool {
 }
 
 // checkStdinFrom checks that a standard input of another task is one that the stage reads.
-func (j *Job) checkStdinFrom(s *Stage) *fault {
+func checkStdinFrom(j *Job, s *Stage) *fault {
 	if s.StdinFrom == "" {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (j *Job) checkStdinFrom(s *Stage) *fault {
 }
 
 // checkStaged checks what submitting adds to the stages.
-func (j *Job) checkStaged() *fault {
+func checkStaged(j *Job) *fault {
 	for i := range j.Stages {
 		s := &j.Stages[i]
 		if !s.Module.Valid() {

@@ -52,7 +52,7 @@ func (j *Job) checkShape() *fault {
 	checks := []func() *fault{
 		func() *fault { return checkName("name", j.Name) },
 		j.checkClass,
-		j.checkStages, // before the templates: they mention axes of stages
+		func() *fault { return checkStages(j) }, // before the templates: they mention axes of stages
 		j.checkSweep,
 		j.checkOutputs,
 		j.checkNumbers,
@@ -275,7 +275,7 @@ func (j *Job) checkResolved() *fault {
 	if f := j.checkInputs(); f != nil {
 		return f
 	}
-	if f := j.checkStaged(); f != nil {
+	if f := checkStaged(j); f != nil {
 		return f
 	}
 	return j.eachInput(func(where, name string) *fault {

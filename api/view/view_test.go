@@ -129,8 +129,8 @@ func TestFailures(t *testing.T) {
 
 // The stages of a job count as its tasks do, where a bin has one task.
 func TestStages(t *testing.T) {
-	f, err := task.ParseFile("w.yaml", []byte("name: w\nstages:\n  make:\n    module: m.wasm\n    sweep: {n: {from: 1, to: 4}}\n"+
-		"    outputs: [out]\n  sum:\n    module: s.wasm\n    after: make\n"))
+	f, err := task.ParseFile("w.yaml", []byte("name: w\nstages:\n  make:\n    module: m.wasm\n"+
+		"    sweep: {n: {from: 1, to: 4}}\n    outputs: [out]\n  sum:\n    module: s.wasm\n    after: make\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,8 +100,10 @@ func TestServed(t *testing.T) {
 		method, path string
 		code         int
 	}{
-		{"HEAD", "/", http.StatusOK}, {"POST", "/", http.StatusMethodNotAllowed}, {"DELETE", "/ui/app.js", http.StatusMethodNotAllowed},
-		{"GET", "/ui/", http.StatusNotFound}, {"GET", "/index.html", http.StatusNotFound}, {"GET", "/ui/web.go", http.StatusNotFound},
+		{"HEAD", "/", http.StatusOK}, {"POST", "/", http.StatusMethodNotAllowed},
+		{"DELETE", "/ui/app.js", http.StatusMethodNotAllowed},
+		{"GET", "/ui/", http.StatusNotFound}, {"GET", "/index.html", http.StatusNotFound},
+		{"GET", "/ui/web.go", http.StatusNotFound},
 		{"GET", "/ui/../web.go", http.StatusNotFound}, {"GET", "/ui/vendor", http.StatusNotFound},
 		{"GET", "/ui/vendor/htm.LICENSE", http.StatusNotFound},
 	} {
@@ -113,8 +115,8 @@ func TestServed(t *testing.T) {
 
 // unsafe is how text becomes markup or code, and how a page is bound to another place. The policy that comes with the
 // pages forbids most of it; here it is not even tried.
-var unsafe = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerouslySet|\beval\(|new Function|` +
-	`javascript:|\bon[a-z]+="|style="|https?://|//cdn`)
+var unsafe = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerouslySet|\beval\(|` +
+	`new Function|javascript:|\bon[a-z]+="|style="|https?://|//cdn`)
 
 // TestOwn: what is written here shows text as text, asks nobody else, and has lines that end.
 func TestOwn(t *testing.T) {

@@ -78,8 +78,8 @@ func newMap() *cobra.Command {
 		"what the joblog has is not printed again")
 	f.BoolVar(&m.again, "retry-failed", false, "like --resume, and run what failed again")
 	f.StringVar(&m.overlay, "overlay", "", "`OVERLAY` to hand the job to (default commons, or the node's first)")
-	f.BoolVar(&m.eta, "eta", false, "tell on standard error how far the map is and when it ends; on a terminal it is told "+
-		"without this")
+	f.BoolVar(&m.eta, "eta", false, "tell on standard error how far the map is and when it ends; on a terminal it is "+
+		"told without this")
 	f.BoolVar(&m.detach, "detach", false, "print the job's ID once it is accepted, and return")
 	return cmd
 }

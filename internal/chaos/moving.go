@@ -42,65 +42,37 @@ func (m *moving) flags(f *flag.FlagSet) {
 	f.Float64Var(&m.rate, "rate", 50, "Mbit/s out of each namespace in which tasks move")
 }
 
+// A suit is what a scenario takes where nothing else is asked; 0 leaves what all take.
+type suit struct {
+	nodes, tasks, strangers int
+	wasm                    bool // its tasks run WebAssembly
+}
+
+var suits = map[string]suit{
+	scenarioMany:      {nodes: manyNodes, tasks: manyTasks},
+	scenarioAudits:    {nodes: auditNodes, wasm: true},
+	scenarioStages:    {nodes: stagesNodes, tasks: stagesTasks, wasm: true},
+	scenarioWorkflow:  {nodes: workflowNodes, wasm: true},
+	scenarioLiars:     {nodes: liarNodes, tasks: liarTasks, wasm: true},
+	scenarioMigration: {nodes: migrationNodes, tasks: migrationTasks},
+	scenarioReplicas:  {nodes: replicaNodes, tasks: replicaTasks},
+	scenarioDHT:       {nodes: dhtNodes, strangers: dhtStrangers},
+}
+
 // suit gives a scenario its own defaults for what was not asked.
 func (o *options) suit(f *flag.FlagSet) {
 	asked := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { asked[f.Name] = true })
+	own := suits[o.scenario]
+	o.wasm = o.wasm || own.wasm
+	for name, to := range map[string]struct{ of, is *int }{
+		"nodes": {&o.nodes, &own.nodes}, "tasks": {&o.tasks, &own.tasks}, "strangers": {&o.strangers, &own.strangers},
+	} {
+		if !asked[name] && *to.is > 0 {
+			*to.of = *to.is
+		}
+	}
 	switch o.scenario {
-	case scenarioMany:
-		if !asked["nodes"] {
-			o.nodes = manyNodes
-		}
-		if !asked["tasks"] {
-			o.tasks = manyTasks
-		}
-	case scenarioAudits:
-		o.wasm = true
-		if !asked["nodes"] {
-			o.nodes = auditNodes
-		}
-	case scenarioStages:
-		o.wasm = true
-		if !asked["nodes"] {
-			o.nodes = stagesNodes
-		}
-		if !asked["tasks"] {
-			o.tasks = stagesTasks
-		}
-	case scenarioWorkflow:
-		o.wasm = true
-		if !asked["nodes"] {
-			o.nodes = workflowNodes
-		}
-	case scenarioLiars:
-		o.wasm = true
-		if !asked["nodes"] {
-			o.nodes = liarNodes
-		}
-		if !asked["tasks"] {
-			o.tasks = liarTasks
-		}
-	case scenarioMigration:
-		if !asked["nodes"] {
-			o.nodes = migrationNodes
-		}
-		if !asked["tasks"] {
-			o.tasks = migrationTasks
-		}
-	case scenarioReplicas:
-		if !asked["nodes"] {
-			o.nodes = replicaNodes
-		}
-		if !asked["tasks"] {
-			o.tasks = replicaTasks
-		}
-	case scenarioDHT:
-		if !asked["nodes"] {
-			o.nodes = dhtNodes
-		}
-		if !asked["strangers"] {
-			o.strangers = dhtStrangers
-		}
 	case scenarioWide:
 		o.nodes = wideNodes
 	case scenarioLAN:

@@ -115,10 +115,11 @@ func (t natTrial) opens(ctx context.Context, way, conf string) error {
 	if !t.report.must("a router opens a node's ports when asked by "+way, err) {
 		return ctx.Err()
 	}
-	t.report.show("asked by "+s.Reach.Router.By+", until both ports are open", fmt.Sprintf("at most %v", openLimit), "%.1f s",
+	by := s.Reach.Router.By
+	t.report.show("asked by "+by+", until both ports are open", fmt.Sprintf("at most %v", openLimit), "%.1f s",
 		time.Since(begun).Seconds())
 	for _, o := range s.Reach.Router.Open {
-		t.report.must(fmt.Sprintf("a stranger dials the node by %s at the port that %s opened", o.Protocol, s.Reach.Router.By),
+		t.report.must(fmt.Sprintf("a stranger dials the node by %s at the port that %s opened", o.Protocol, by),
 			t.dials(ctx, n, o.Protocol, o.Outside))
 	}
 	if err := n.stop(); err != nil {

@@ -69,12 +69,12 @@ func stages(ctx context.Context, t *trial) error {
 	read := float64(t.tasks) * noop.PrintingBytes
 	sent := float64(after.Tx-before.Tx) / read
 	t.report.show("independent tasks", "", "%.0f/s", alone)
-	t.report.show("tasks of two stages, each read by one", fmt.Sprintf("at least x %.1f", leastRate), "%.0f/s, x %.2f", both,
-		both/alone)
+	t.report.show("tasks of two stages, each read by one", fmt.Sprintf("at least x %.1f", leastRate), "%.0f/s, x %.2f",
+		both, both/alone)
 	t.report.show("sent by the submitter, of all that was read", fmt.Sprintf("below %.0f %%", mostServed*100),
 		"%.2f %% of %.0f MB", sent*100, read/1e6)
-	t.report.expect("tasks that read go at half the rate of others, at least", both >= leastRate*alone, "%.0f/s and %.0f/s",
-		both, alone)
+	t.report.expect("tasks that read go at half the rate of others, at least", both >= leastRate*alone,
+		"%.0f/s and %.0f/s", both, alone)
 	t.report.expect("what they read does not go through the submitter", sent < mostServed, "%.2f %%", sent*100)
 	return nil
 }
@@ -90,8 +90,8 @@ func (m *measuredStages) run(ctx context.Context, name string, tasks int, staged
 	const program = "args: [\"{{.k}}\"], outputs: [stdout], sweep: {k: {from: 1, to: %d}}"
 	text, all := fmt.Sprintf("{name: %s, memory: 1MiB, module: make.wasm, "+program+"}\n", name, tasks), tasks
 	if staged {
-		text = fmt.Sprintf("{name: %s, memory: 1MiB, stages: {make: {module: make.wasm, "+program+"}, read: {module: read.wasm, "+
-			"each: make, stdin: \"{{.make}}/stdout\", outputs: [stdout]}}}\n", name, tasks)
+		text = fmt.Sprintf("{name: %s, memory: 1MiB, stages: {make: {module: make.wasm, "+program+
+			"}, read: {module: read.wasm, each: make, stdin: \"{{.make}}/stdout\", outputs: [stdout]}}}\n", name, tasks)
 		all *= 2
 	}
 	file := filepath.Join(m.dir, name+".yaml")

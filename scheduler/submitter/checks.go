@@ -37,13 +37,7 @@ type checks struct {
 	drawn  map[uint64]drawn
 	parts  map[uint64]message.Parts
 	failed ledger.Set // of the tasks in due and by, those that failed
-	// engines says what workers ran tasks of the job with, and divergent where its program comes
-	// to something else than here.
-	engines   map[task.PeerID]string
-	divergent map[string]bool
-	excused   map[task.PeerID]bool // who showed that, or gave what is no result: see noResult
-	// alike is how many wrong results came to the same here compiled and interpreted; none after a restart.
-	alike int
+	compilers
 	// trailed is set once this node saw that the program leaves a trail; trailless are who showed none before.
 	trailed   bool
 	trailless map[task.PeerID]bool
@@ -59,6 +53,17 @@ type checks struct {
 	elected map[uint64]*elected
 	// by are the results that this node has not run again, by who signed them.
 	by map[task.PeerID]*accepted
+}
+
+// compilers are what is known of those that compile a job's program.
+type compilers struct {
+	// engines says what workers ran tasks of the job with, and divergent where its program comes
+	// to something else than here.
+	engines   map[task.PeerID]string
+	divergent map[string]bool
+	excused   map[task.PeerID]bool // who showed that, or gave what is no result: see noResult
+	// alike is how many wrong results came to the same here compiled and interpreted; none after a restart.
+	alike int
 }
 
 // accepted are results of one worker that nobody has run again.

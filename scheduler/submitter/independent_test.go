@@ -54,10 +54,10 @@ func TestDependentResultsAreRefused(t *testing.T) {
 		"both from a liar's state": {[][]int{{2, 66}, {3, 66}}, refused},
 		"long after it":            {[][]int{{2, 4, 66}, {3, 5, 66}}, refused},
 		"the liar, and from him":   {[][]int{{66}, {3, 66}}, refused},
-		"one whose chain is too long": {[][]int{
-			{2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}, {3}}, refused},
-		"as long as it may be": {[][]int{{2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}, {3}}, ""},
-		"two of three are":     {[][]int{{2}, {3}, {4, 2}}, refused},
+
+		"one whose chain is too long": {[][]int{afterMany(2, task.MaxChain+1), {3}}, refused},
+		"as long as it may be":        {[][]int{afterMany(2, task.MaxChain), {3}}, ""},
+		"two of three are":            {[][]int{{2}, {3}, {4, 2}}, refused},
 	} {
 		s, id, leader := careful(t, func(j *task.Job) { j.Replicas, j.Retries = 2, 0 })
 		sum := message.TaskSummary{Index: 1}
@@ -74,4 +74,13 @@ func TestDependentResultsAreRefused(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, why, tt.want)
 		}
 	}
+}
+
+// afterMany is a worker that went on after so many others.
+func afterMany(worker, others int) []int {
+	out := []int{worker}
+	for i := range others {
+		out = append(out, 100+i)
+	}
+	return out
 }

@@ -34,7 +34,8 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 		j.checks = &checks{by: map[task.PeerID]*accepted{}, signer: map[uint64]task.PeerID{}, back: map[uint64]int{},
 			drawn: map[uint64]drawn{}, parts: map[uint64]message.Parts{},
 			trailless: map[task.PeerID]bool{},
-			divergent: map[string]bool{}, excused: map[task.PeerID]bool{}, engines: map[task.PeerID]string{},
+			compilers: compilers{divergent: map[string]bool{}, excused: map[task.PeerID]bool{},
+				engines: map[task.PeerID]string{}},
 			polling: polling{polls: map[uint64]*poll{}}, vouched: map[task.PeerID]*ledger.Set{},
 			told:    map[task.PeerID]*ledger.Set{},
 			elected: map[uint64]*elected{}, sure: sure{at: map[uint64]*sureTask{}, probed: map[uint64]*probe{}}}

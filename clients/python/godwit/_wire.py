@@ -1,4 +1,4 @@
-"""What the node's API takes and answers: made from api/openapi.yaml by scripts/generate, not to be edited."""
+"""What the node's API takes and answers: made from api/openapi.yaml, not to be edited."""
 
 from __future__ import annotations
 

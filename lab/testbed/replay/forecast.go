@@ -102,14 +102,14 @@ func (f *foretold) end(st *message.JobStatus, over time.Time, speedup float64) {
 }
 
 // printForetold writes a row for each job, and how often it held.
-func (rep *report) printForetold(w io.Writer) {
-	if len(rep.Foretold) == 0 {
+func printForetold(w io.Writer, all []*foretold) {
+	if len(all) == 0 {
 		return
 	}
 	fmt.Fprintln(w)
 	var rows [][]string
 	held, known := 0, 0
-	for _, f := range rep.Foretold {
+	for _, f := range all {
 		came, verdict := table.Seconds(f.Came), "-"
 		if !f.Over {
 			came = "not after " + came

@@ -162,7 +162,7 @@ func (reps runs) print(w io.Writer) error {
 	}
 	reps.printClasses(w)
 	for _, rep := range reps {
-		rep.printForetold(w)
+		printForetold(w, rep.Foretold)
 	}
 	return nil
 }
