@@ -60,11 +60,11 @@ func (n *Node) reached() ReachStatus {
 	return s
 }
 
-// Examine checks what the owner's rules rest on, what keeps tasks in, how others reach the node, how its clock
-// and its version are beside theirs, and by what it finds them.
+// Examine checks what the owner's rules rest on, what keeps tasks in, whether the disk has room, how others reach
+// the node, how its clock and its version are beside theirs, and by what it finds them.
 func (n *Node) Examine(ctx context.Context) []owner.Finding {
 	s := n.reached()
-	out := append(n.lending.Examine(), s.finding(len(n.net.Peers())), s.opened(n.cfg.NoPortMapping))
+	out := append(n.lending.Examine(), n.diskLeft(ctx), s.finding(len(n.net.Peers())), s.opened(n.cfg.NoPortMapping))
 	return append(append(out, n.around(ctx)...), n.looked(time.Now())...)
 }
 

@@ -216,7 +216,7 @@ func capsFinding(caged string) Finding {
 		f.Text = c.text()
 	}
 	if !strings.HasPrefix(f.Text, cagedText) {
-		f.Fix = "for caps that the kernel holds, run the node as a systemd service with Delegate=cpu memory pids"
+		f.Fix = "for caps that the kernel holds, run the node as a systemd service: `godwit service install`"
 	}
 	return f
 }

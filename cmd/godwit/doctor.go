@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"godwit/api"
 	"godwit/internal/failure"
 	"godwit/lab/table"
+	"godwit/node"
 	"godwit/node/exec"
 	"godwit/owner"
 	"godwit/sandbox"
@@ -69,7 +71,7 @@ func (c *clientFlags) examine(ctx context.Context, file string) ([]owner.Finding
 	if file == "" {
 		file = filepath.Join(c.dataDir, rulesName)
 	}
-	node := owner.Finding{Check: "node", Result: owner.OK, Text: "none runs here; this is what one would see",
+	none := owner.Finding{Check: "node", Result: owner.OK, Text: "none runs here; this is what one would see",
 		Fix: "start one with `godwit up`"}
 	command, err := sandboxCommand()
 	if err != nil {
@@ -77,5 +79,17 @@ func (c *clientFlags) examine(ctx context.Context, file string) ([]owner.Finding
 	}
 	pool := sandbox.NewPool(sandbox.Config{Command: command})
 	defer pool.Close()
-	return append(append([]owner.Finding{node}, owner.Examine(ctx, file, nil)...), exec.Walls(pool)...), nil
+	seen := append([]owner.Finding{none}, owner.Examine(ctx, file, nil)...)
+	return append(append(seen, exec.Walls(pool)...), node.DiskLeft(there(c.dataDir))), nil
+}
+
+// there is dir, or where it would be made: the nearest directory above it that there is.
+func there(dir string) string {
+	for {
+		above := filepath.Dir(dir)
+		if _, err := os.Stat(dir); err == nil || above == dir {
+			return dir
+		}
+		dir = above
+	}
 }

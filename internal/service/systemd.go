@@ -19,10 +19,12 @@ const StateDir = "/var/lib/godwit"
 
 // A node that ends by SIGTERM hands over what it runs: 90 s is systemd's own default, said here since it matters.
 // Its sandboxes are not told themselves (mixed): the node ends them. It starts again after a crash, but not when
-// its flags or rules are refused (exit code 2). There is no MemoryDenyWriteExecute: the compiler of tasks writes
+// its flags or rules are refused (exit code 2). With Delegate the kernel holds the caps on cores and memory (owner.Cage).
+// There is no MemoryDenyWriteExecute: the compiler of tasks writes
 // the code that it runs.
 const started = `Type=exec
 ExecStart=EXEC
+Delegate=cpu memory pids
 KillMode=mixed
 TimeoutStopSec=90
 Restart=on-failure
