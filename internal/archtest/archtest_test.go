@@ -209,6 +209,8 @@ var rules = map[string]rule{
 
 	"internal/pause": {},
 
+	"internal/service": {},
+
 	"internal/spec": {core: true},
 
 	"internal/guests/child": {own: []string{"sandbox"}},
