@@ -26,7 +26,7 @@ func days(r *http.Request) (int, error) {
 	return n, nil
 }
 
-func (s *Server) credit(w http.ResponseWriter, r *http.Request) error {
+func (s pages) credit(w http.ResponseWriter, r *http.Request) error {
 	n, err := days(r)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (s *Server) credit(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, c, err)
 }
 
-func (s *Server) poolCredit(w http.ResponseWriter, r *http.Request) error {
+func (s pages) poolCredit(w http.ResponseWriter, r *http.Request) error {
 	n, err := days(r)
 	if err != nil {
 		return err

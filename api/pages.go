@@ -16,6 +16,9 @@ import (
 	"godwit/trace"
 )
 
+// pages are the routes of which the dashboard is made, beside those that programs use too.
+type pages struct{ *Server }
+
 // A RuleRequest is a value for a rule of the owner's.
 type RuleRequest struct {
 	Key   string `json:"key,omitempty"` // of a preview; of a change the path has it

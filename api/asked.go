@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A handler answers a request, or returns why it cannot.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// overlayOrUsual is overlayID that leaves "" to the node.
+func (s *Server) overlayOrUsual(ctx context.Context, nameOrID string) (string, error) {
+	if nameOrID == "" {
+		return "", nil
+	}
+	return s.overlayID(ctx, nameOrID)
+}
+
+// jobID reads the job of a path: its ID, its name, or enough of the ID's end
+// or beginning to be unique.
+func (s *Server) jobID(r *http.Request) (task.JobID, error) {
+	return s.jobOf(r.Context(), r.PathValue("id"))
+}
+
+// jobOf is jobID of a text.
+func (s *Server) jobOf(ctx context.Context, ref string) (task.JobID, error) {
+	if id, err := task.ParseJobID(ref); err == nil {
+		return id, nil
+	}
+	jobs, err := s.node.Jobs(ctx)
+	if err != nil {
+		return "", err
+	}
+	return resolve(ref, jobs)
+}
+
+func page(r *http.Request, most int) (from uint64, limit int, err error) {
+	q := r.URL.Query()
+	limit = most
+	if v := q.Get("from"); v != "" {
+		if from, err = strconv.ParseUint(v, 10, 64); err != nil {
+			return 0, 0, inputError(fmt.Errorf("reading from: %w", err))
+		}
+	}
+	if v := q.Get("limit"); v != "" {
+		if limit, err = strconv.Atoi(v); err != nil || limit < 0 {
+			return 0, 0, inputError(errors.New("limit must be a whole number, 0 or more"))
+		}
+	}
+	return from, min(limit, most), nil
+}
+
+func resolve(ref string, jobs []message.JobStatus) (task.JobID, error) {
+	var found []task.JobID
+	for _, j := range jobs {
+		if matches(ref, j) {
+			found = append(found, j.ID)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", &Error{Message: fmt.Sprintf("no job %q is known here", ref), Kind: KindNotFound,
+			Status: http.StatusNotFound,
+			Hint:   "`godwit jobs` lists the jobs known to this node"}
+	}
+	return "", &Error{Message: fmt.Sprintf("%q names %d jobs", ref, len(found)), Kind: KindInput,
+		Status: http.StatusConflict,
+		Hint:   "give more of the ID; its end differs soonest"}
+}
+
+// flagOf is what the request's query says of a flag; false where it says nothing.
+func flagOf(r *http.Request, name string) (bool, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return false, nil
+	}
+	set, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, inputError(fmt.Errorf("%s must be true or false", name))
+	}
+	return set, nil
+}
