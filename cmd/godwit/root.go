@@ -23,7 +23,6 @@ func newRoot() *cobra.Command {
   godwit why bafy...                 why does it wait?`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnv(cmd.Flags()) },
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(
 		&cobra.Group{ID: "volunteer", Title: "Volunteer:"},
@@ -43,6 +42,7 @@ func newRoot() *cobra.Command {
 		newCancel(), newForget(), newWhy(), newProof(),
 		newOverlay(), newNew(), newBuild(), newInterpreter(), newInspect(), newExec())
 	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce(), newBurn())
+	addCompletions(root)
 	return root
 }
 
