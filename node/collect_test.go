@@ -73,7 +73,7 @@ func TestCollect(t *testing.T) {
 		if !holds(t, leader.Node, old) || !holds(t, leader.Node, stays) {
 			t.Fatal("the leader does not hold what it accepted")
 		}
-		time.Sleep(collectAge + 15*time.Minute) // its grain on top
+		time.Sleep(4*time.Hour + collectAge + 15*time.Minute) // workers keep what they gave for so long; grain on top
 		fresh := submitter.keepBytes("new", big)
 		for _, p := range s.peers {
 			if err := collect(t.Context(), p.Node, collectAge); err != nil {

@@ -99,8 +99,9 @@ func printStages(out io.Writer, stages []message.StageStatus) {
 		if len(s.Needs) > 0 {
 			needs = strings.Join(s.Needs, "; ")
 		}
-		whole := max(1, s.Tasks)
-		done, failed := int(barWidth*s.Done/whole), int(barWidth*s.Failed/whole)
+		whole := float64(max(1, s.Tasks)) // a node that is not this one's may say that more are done
+		done := int(barWidth * min(1, float64(s.Done)/whole))
+		failed := min(int(barWidth*min(1, float64(s.Failed)/whole)), barWidth-done)
 		bar := strings.Repeat("#", done) + strings.Repeat("x", failed) + strings.Repeat(".", barWidth-done-failed)
 		count := fmt.Sprintf("%d of %d done", s.Done, s.Tasks)
 		if s.Failed > 0 {

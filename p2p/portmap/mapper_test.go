@@ -74,7 +74,7 @@ func TestMapperNested(t *testing.T) {
 			t.Run(speaks+" "+own, func(t *testing.T) {
 				t.Parallel()
 				f := newFake(t, speaks)
-				f.outside = netip.MustParseAddr(own)
+				f.change(func() { f.outside = netip.MustParseAddr(own) })
 				m := mapperOf(f.router)
 				m.round(t.Context(), time.Now())
 				if s := m.Status(); len(s.Open) != 0 || !strings.Contains(s.Why, own) || len(f.ports()) != 0 {
@@ -126,7 +126,7 @@ func TestMapperHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, "UPnP")
-			f.page = page
+			f.change(func() { f.page = page })
 			u := &upnp{router: f.router}
 			if g, err := u.open(t.Context(), bothPorts[0], 24001); err == nil {
 				t.Errorf("it opened %v", g)
@@ -166,7 +166,7 @@ func TestMapperSilent(t *testing.T) {
 	f := newFake(t, "UPnP")
 	hang := make(chan bool)
 	t.Cleanup(func() { close(hang) })
-	f.page = func(http.ResponseWriter) { <-hang }
+	f.change(func() { f.page = func(http.ResponseWriter) { <-hang } })
 	m := mapperOf(f.router)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan bool)

@@ -17,13 +17,13 @@ var here = netip.MustParseAddr("127.0.0.1")
 // A fakeRouter is one on this machine.
 type fakeRouter struct {
 	router
-	speaks  string     // "PCP", "NAT-PMP" or "UPnP"; else it answers with these bytes, always
-	outside netip.Addr // its own address
+	speaks string // "PCP", "NAT-PMP" or "UPnP"; else it answers with these bytes, always
 
-	mu   sync.Mutex
-	open map[Port]uint16 // outside, by the port inside
-	web  string          // where UPnP is described
-	page func(w http.ResponseWriter)
+	mu      sync.Mutex
+	outside netip.Addr      // its own address
+	open    map[Port]uint16 // outside, by the port inside
+	web     string          // where UPnP is described
+	page    func(w http.ResponseWriter)
 }
 
 // newFake starts a router that speaks so.
@@ -44,8 +44,15 @@ func newFake(t *testing.T, speaks string) *fakeRouter {
 	s := &http.Server{Handler: mux}
 	t.Cleanup(func() { s.Close() })
 	go s.Serve(l)
-	f.web = "http://" + l.Addr().String()
+	f.change(func() { f.web = "http://" + l.Addr().String() })
 	return f
+}
+
+// change changes a router that answers already.
+func (f *fakeRouter) change(how func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	how()
 }
 
 // listen answers packets; nothing comes back for a nil answer.
@@ -126,13 +133,18 @@ func (f *fakeRouter) notice([]byte) []byte {
 	if f.speaks != "UPnP" {
 		return nil
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nST: urn:schemas-upnp-org:device:InternetGatewayDevice:1\r\n"+
 		"LOCATION: %s/desc.xml\r\n\r\n", f.web)
 }
 
 func (f *fakeRouter) describe(w http.ResponseWriter, _ *http.Request) {
-	if f.page != nil {
-		f.page(w)
+	f.mu.Lock()
+	page := f.page
+	f.mu.Unlock()
+	if page != nil {
+		page(w)
 		return
 	}
 	fmt.Fprint(w, `<?xml version="1.0"?><root><device><serviceList><service><serviceType>urn:other:1</serviceType>`+

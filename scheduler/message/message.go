@@ -119,7 +119,7 @@ type Progress struct {
 	Unknown []Range `cbor:"4,keyasint,omitempty" most:"1024"`
 	// Runs are tasks that the leader's members run, of a job whose submitter went into another cell when this
 	// one divided and has not said since what it wants here.
-	Runs []Range `cbor:"5,keyasint,omitempty" most:"4096"`
+	Runs []Range `cbor:"6,keyasint,omitempty" most:"4096"`
 }
 
 // MaxRuns bounds the ranges of Progress.Runs: cells have some hundreds of members.

@@ -97,6 +97,8 @@ func (m *Message) check() error {
 		return fmt.Errorf("progress of %d tasks, the most is %d", len(m.Progress.Tasks), MaxProgress)
 	case m.Progress != nil && len(m.Progress.Unknown) > MaxLacking:
 		return fmt.Errorf("%d ranges of results unknown, the most is %d", len(m.Progress.Unknown), MaxLacking)
+	case m.Progress != nil && len(m.Progress.Runs) > MaxRuns:
+		return fmt.Errorf("%d ranges of tasks that run, the most is %d", len(m.Progress.Runs), MaxRuns)
 	case m.Got != nil && len(m.Got.Lacking) > MaxLacking:
 		return fmt.Errorf("%d ranges of results lacking, the most is %d", len(m.Got.Lacking), MaxLacking)
 	case m.Got != nil && len(m.Got.Refused) > MaxRefused, m.Submit != nil && len(m.Submit.Refused) > MaxRefused:

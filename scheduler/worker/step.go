@@ -12,6 +12,7 @@ import (
 // returned slice.
 func (w *Worker) Step(now time.Time, ev message.Event) []message.Effect {
 	w.now, w.effects = now, nil
+	w.results.given.expire(now)
 	if w.born == 0 {
 		w.born = now.UnixNano()
 		w.results.deleteSpoiled()
