@@ -35,6 +35,14 @@ type Home struct {
 	Near     Near             `json:"near"`
 	Jobs     []HomeJob        `json:"jobs"` // of this node, those that run first, at most homeJobs
 	MoreJobs int              `json:"more_jobs"`
+	Given    Given            `json:"given"`
+}
+
+// Given is what this machine gave since midnight, UTC, as submitters thank for it.
+type Given struct {
+	Tasks uint64   `json:"tasks"`
+	CPU   float64  `json:"cpu_s"` // whole seconds
+	For   []string `json:"for"`   // names of projects, a few
 }
 
 // A NodeName names a node and its program.
@@ -88,6 +96,10 @@ func NewHome(st *node.Status, near []node.Member, connected int, jobs []message.
 		Tasks: st.Tasks, Running: st.Running[:min(MaxRows, len(st.Running))], Notices: st.Notices, Jobs: []HomeJob{},
 		Overlays: []HomePool{}, Near: Near{Connected: connected, Rows: []NearRow{}}}
 	h.Sentence = Sentence(st)
+	h.Given = Given{st.Given.Tasks, math.Round(st.Given.CPU.Seconds()), []string{}}
+	for _, name := range st.Given.For {
+		h.Given.For = append(h.Given.For, clean(name))
+	}
 	for _, o := range st.Overlays[:min(MaxRows, len(st.Overlays))] {
 		h.Overlays = append(h.Overlays, HomePool{o.ID, clean(o.Name), o.Members, o.Leader, o.Role})
 		h.Near.Members += o.Members

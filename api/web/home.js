@@ -21,13 +21,12 @@ const Running = ({of}) => html`<${Card} title="Running here">
 
 function Given({of}) {
   if (!of) return null
-  const most = Math.max(1, ...(of.by || []).map(g => g.cpu_s))
-  return html`<${Card} title="Given today"><p class="big">${span(of.today_s)}</p>
-    <p class="soft">of processor time; ${span(of.week_s)} in seven days.</p>
-    ${of.by?.slice(0, 8).map(g => html`<div class="gift">
-      <span><${Said} of=${g.overlay} most=${40}/> for <${Peer} id=${g.submitter}/></span>
-      <meter value=${g.cpu_s} max=${most} aria-label="Processor time"></meter>
-      <span>${span(g.cpu_s)}, ${count(g.tasks, 'task')}</span></div>`)}<//>`
+  if (!of.tasks) return html`<${Card} title="Given today"><p>Nothing yet.</p>
+    <p class="soft">What submitters accept of this machine is told here.</p><//>`
+  const names = (of.for || []).slice(0, 4)
+  return html`<${Card} title="Given today"><p class="big">${span(of.cpu_s)}</p>
+    <p class="soft">of processor time in ${count(of.tasks, 'task')}, since midnight, UTC${names.length > 0 && ', for '}
+      ${names.map((n, i) => html`${i > 0 && ', '}<${Said} of=${n} most=${40}/>`)}.</p><//>`
 }
 
 const Mine = ({jobs}) => html`<${Card} title="My jobs" wide>

@@ -137,6 +137,11 @@ class Grid(TypedDict, total=False):
     unplaced: int
 
 
+class HomeGiven(TypedDict, total=False):
+    cpu_s: float
+    tasks: int
+
+
 class HomeJob(TypedDict, total=False):
     id: str
     name: str
@@ -164,6 +169,7 @@ class HomeNode(TypedDict, total=False):
 
 class Home(TypedDict, total=False):
     drained: bool
+    given: HomeGiven
     jobs: List[HomeJob]
     more_jobs: int
     near: HomeNear
