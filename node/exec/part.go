@@ -146,7 +146,7 @@ func (b *broughtPart) fetch(ctx context.Context, x *Executor, job *Job, s messag
 	if s.CID == "" {
 		return errors.New("nobody says where the state is")
 	}
-	most := job.spec.Memory + stateSpare
+	most := job.spec.MostMemory() + stateSpare
 	if s.Most > 0 { // somebody else's
 		most = min(most, s.Most)
 		if err := x.Content.MakeRoom(ctx, most, false); err != nil {
