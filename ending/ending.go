@@ -119,7 +119,8 @@ func check(job *Job, swarm *Swarm, o Options) error {
 		}
 		for _, part := range j.parts() {
 			if slices.ContainsFunc(part.Running, func(a Attempt) bool { return a.Work < 0 }) ||
-				slices.ContainsFunc(part.Ended, func(d time.Duration) bool { return d < 0 }) || part.Declared < 0 || part.Memory < 0 {
+				slices.ContainsFunc(part.Ended, func(d time.Duration) bool { return d < 0 }) ||
+				part.Declared < 0 || part.Memory < 0 {
 				return fmt.Errorf("job %q: work or memory of a task is negative", j.ID)
 			}
 		}

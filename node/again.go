@@ -20,7 +20,8 @@ var ErrNoneFailed = errors.New("node: no task of the job failed")
 // never ran since it was cancelled. They run with what they ran with, and with another module where one is
 // given. Of a job with stages it hands in the whole, which takes the results that there are; the module is that
 // of the stage, or where that is "" of the only one of which tasks failed. It returns as Submit does.
-func (ss *submissions) RunFailed(ctx context.Context, id task.JobID, module task.CID, stage string) (task.JobID, error) {
+func (ss *submissions) RunFailed(ctx context.Context, id task.JobID, module task.CID, stage string) (
+	task.JobID, error) {
 	rec, spec, err := ss.queries.Submitted(ctx, id)
 	if err != nil {
 		return "", err

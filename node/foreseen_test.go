@@ -98,7 +98,7 @@ func TestLiarsForeseen(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		plan, err := p.Plan(t.Context(), &task.File{Work: time.Hour, Memory: 1 << 20, Replicas: 1}, 100, "")
+		plan, err := p.Plan(t.Context(), &task.File{Work: time.Hour, Memory: 1 << 20, Replicas: 1}, 100, nil, "")
 		if err != nil || !(plan.Forecast.High >= plan.Forecast.Low) || len(plan.Ready)+len(plan.Unfit) < 2 {
 			t.Errorf("among liars it is %+v, %v", plan, err)
 		}

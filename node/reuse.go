@@ -23,7 +23,8 @@ const (
 	reuseBatch = 128
 )
 
-// reuse is reusable of a signed job, and of a job whose results go first, if there is one. What cannot be found is run: only an end of ctx is an error.
+// reuse is reusable of a signed job, and of a job whose results go first, if there is one. What cannot be found is
+// run: only an end of ctx is an error.
 func (ss *submissions) reuse(ctx context.Context, m *membership, rec *task.Record, first task.JobID) (
 	[]message.Reused, error) {
 	spec, err := rec.OpenWhole()

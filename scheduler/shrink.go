@@ -114,8 +114,8 @@ func (d *dispatch) stakes(j *job) []stake {
 func (d *dispatch) mayMakeRoom(l *lease, j *job) bool {
 	h := l.host
 	_, paused := h.paused[j]
-	return d.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= j.spec.LeastMemory() && l.start.Before(d.c.now) &&
-		l.job != j
+	return d.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= j.spec.LeastMemory() &&
+		l.start.Before(d.c.now) && l.job != j
 }
 
 // divideAnew notes what each would have if nobody had anything, and returns the sites.

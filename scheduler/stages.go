@@ -33,7 +33,8 @@ func flows(spec *task.Job) *flowing {
 	if len(spec.Stages) == 0 {
 		return nil
 	}
-	return &flowing{flow: ledger.NewFlow(spec), takes: make([]times, len(spec.Stages)), made: map[uint64]message.MadeTask{}}
+	return &flowing{flow: ledger.NewFlow(spec), takes: make([]times, len(spec.Stages)),
+		made: map[uint64]message.MadeTask{}}
 }
 
 // ready reports whether a task may run.

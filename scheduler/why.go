@@ -180,7 +180,8 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
-	out := j.whoseTurn(q.avoiding(j.spec.MemoryOf(i), c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)))
+	bars := c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)
+	out := j.whoseTurn(q.avoiding(j.spec.MemoryOf(i), bars))
 	if reason := c.claims.unheeded(j); reason != "" {
 		out = append(slices.Clip(out), Why{Reason: reason})
 	}

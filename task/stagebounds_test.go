@@ -51,7 +51,8 @@ func TestBadBoundsOfStages(t *testing.T) {
 		"work: -1s":       "job.yaml:25:11: work of -1s is not between",
 		"replicas: 2":     "replicas",
 	} {
-		_, err := ParseFile("job.yaml", []byte(strings.Replace(pipeline, "each: simulate\n", "each: simulate\n    "+with+"\n", 1)))
+		src := strings.Replace(pipeline, "each: simulate\n", "each: simulate\n    "+with+"\n", 1)
+		_, err := ParseFile("job.yaml", []byte(src))
 		e, is := err.(*Error)
 		if !is || !strings.Contains(e.Error(), want) || e.Hint == "" {
 			t.Errorf("%s: got %v, want %q", with, err, want)

@@ -244,7 +244,8 @@ func checkMemory(n int64) *fault {
 // checkDuration checks a time of a job; 0 is none.
 func checkDuration(where string, d time.Duration) *fault {
 	if d < 0 || d > MaxDuration {
-		return faultf(where, "write a duration such as 90s or 12h", "%s of %v is not between 0s and %v", where, d, MaxDuration)
+		return faultf(where, "write a duration such as 90s or 12h", "%s of %v is not between 0s and %v", where, d,
+			MaxDuration)
 	}
 	return nil
 }

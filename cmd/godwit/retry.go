@@ -66,7 +66,7 @@ func newRetry() *cobra.Command {
 	}
 	c.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&module, "module", "", "`FILE` of another module; of a job with stages STAGE=FILE, or the only stage of which tasks failed")
+	f.StringVar(&module, "module", "", "`FILE` of another module; STAGE=FILE where tasks of several stages failed")
 	f.StringVar(&out, "out", "", "`DIR` for the results, by the numbers that the tasks had before")
 	f.BoolVar(&detach, "detach", false, "print the job's ID once it is accepted, and return")
 	return cmd
