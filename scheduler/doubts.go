@@ -40,7 +40,7 @@ func (m *membership) doubtIfDue() {
 				continue
 			}
 			ran := m.c.now.Sub(l.start) - (h.stoodBy(m.c.now) - l.stoodBefore)
-			if mean, known := l.job.measuredOf(l.task.index); known && ran > max(doubtAfter, doubtTimes*mean) {
+			if mean, known := measuredOf(l.job, l.task.index); known && ran > max(doubtAfter, doubtTimes*mean) {
 				m.doubt(l, fmt.Sprintf("tasks of its job take %v", mean.Round(time.Millisecond)))
 			}
 		}

@@ -159,7 +159,7 @@ func (j *job) stateOf() int64 {
 	if j.state64 > 0 {
 		return j.state64
 	}
-	return min(usualState, max(j.spec.MostMemory(), 1))
+	return min(usualState, max(mostMemory(j.spec), 1))
 }
 
 // summary counts the job's tasks. The tasks of a job that was ended early

@@ -22,7 +22,7 @@ func (p *passing) skips(q *queueView) bool {
 		return false
 	}
 	memory := last.job.spec.MemoryOf(last.index)
-	if least := last.job.spec.LeastMemory(); memory <= least || p.least > 0 && memory >= p.least {
+	if least := leastMemory(last.job.spec); memory <= least || p.least > 0 && memory >= p.least {
 		return false
 	}
 	p.least = memory

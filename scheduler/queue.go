@@ -271,10 +271,10 @@ func (q *queueView) anyBut(avoid []task.PeerID) bool {
 // useful reports whether any host could run a task of the job.
 func (q *queueView) useful(j *job) bool {
 	if len(q.pausing) == 0 {
-		return len(q.hosts) > 0 && j.spec.LeastMemory() <= q.most
+		return len(q.hosts) > 0 && leastMemory(j.spec) <= q.most
 	}
 	return slices.ContainsFunc(q.hosts, func(h *host) bool {
-		return !h.keptFrom(j) && h.memory >= j.spec.LeastMemory()
+		return !h.keptFrom(j) && h.memory >= leastMemory(j.spec)
 	})
 }
 

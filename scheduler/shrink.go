@@ -114,7 +114,7 @@ func (d *dispatch) stakes(j *job) []stake {
 func (d *dispatch) mayMakeRoom(l *lease, j *job) bool {
 	h := l.host
 	_, paused := h.paused[j]
-	return d.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= j.spec.LeastMemory() &&
+	return d.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= leastMemory(j.spec) &&
 		l.start.Before(d.c.now) && l.job != j
 }
 
@@ -169,7 +169,7 @@ func (d *dispatch) anew() share.Policy {
 func (d *dispatch) claimOfStake(s *stake) share.Claimant {
 	cl := s.claimant
 	return share.Claimant{ID: cl.id, Priority: s.priority, Weight: d.c.claims.weight(cl),
-		Task: share.Amount{Cores: 1, Memory: cl.of.spec.LeastMemory()}}
+		Task: share.Amount{Cores: 1, Memory: leastMemory(cl.of.spec)}}
 }
 
 // shrink has up to need slots of a site given back for a job, and returns how many are.

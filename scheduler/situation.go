@@ -58,7 +58,7 @@ func (m *migration) learnHandOver(j *job, d *message.Handed) {
 	if d.State <= 0 {
 		return
 	}
-	state := min(d.State, max(j.spec.MostMemory(), 1))
+	state := min(d.State, max(mostMemory(j.spec), 1))
 	if j.state64 == 0 {
 		j.state64 = state
 	}

@@ -11,12 +11,16 @@ import (
 // Tasks of one stage are alike in what they take, and may be unlike those of another: each stage has means of
 // its own. What is asked of a whole job is answered by the means of all its tasks.
 
+// leastMemory is what those tasks of a job may have that may have the least, and mostMemory the most, in bytes.
+func leastMemory(spec *task.Job) int64 { least, _ := spec.Memories(); return least }
+func mostMemory(spec *task.Job) int64  { _, most := spec.Memories(); return most }
+
 // memory is what the task of a lease may have, in bytes.
 func (l *lease) memory() int64 { return l.job.spec.MemoryOf(l.task.index) }
 
 // durationOf is how long a task takes, as duration is of the tasks of a job.
 func (j *job) durationOf(i uint64) (d time.Duration, known bool) {
-	if d, known := j.measuredOf(i); known {
+	if d, known := measuredOf(j, i); known {
 		return d, true
 	}
 	d = j.spec.WorkOf(i)
@@ -24,14 +28,14 @@ func (j *job) durationOf(i uint64) (d time.Duration, known bool) {
 }
 
 // measuredOf is the mean of what tasks took, of the stage of a task, or of the job; not known before one ended.
-func (j *job) measuredOf(i uint64) (d time.Duration, known bool) {
-	e := j.learntOf(i)
+func measuredOf(j *job, i uint64) (d time.Duration, known bool) {
+	e := learntOf(j, i)
 	return e.mean, e.measured
 }
 
 // workOf is what a task takes on the reference core, as work is of the tasks of a job.
 func (j *job) workOf(i uint64) (d time.Duration, known bool) {
-	if e := j.learntOf(i); e.reference > 0 {
+	if e := learntOf(j, i); e.reference > 0 {
 		return e.reference, true
 	}
 	d = j.spec.WorkOf(i)
@@ -39,7 +43,7 @@ func (j *job) workOf(i uint64) (d time.Duration, known bool) {
 }
 
 // learntOf are the means of a task's stage, or of the job.
-func (j *job) learntOf(i uint64) *times {
+func learntOf(j *job, i uint64) *times {
 	if j.flowing == nil {
 		return &j.times
 	}
@@ -50,7 +54,7 @@ func (j *job) learntOf(i uint64) *times {
 // learnTimes takes a completed run into the means of the job, and of the task's stage.
 func learnTimes(j *job, i uint64, l *lease, r *task.Result) {
 	j.times.learn(l, r)
-	if e := j.learntOf(i); e != &j.times {
+	if e := learntOf(j, i); e != &j.times {
 		e.learn(l, r)
 	}
 }

@@ -97,7 +97,7 @@ func (a *Again) File() (*File, error) {
 }
 
 // Refile returns the job file of a job with stages, with their modules: to hand it in once more.
-func (j *Job) Refile() *File {
+func Refile(j *Job) *File {
 	f := newFile("")
 	f.Name, f.Outputs = j.Name, nil
 	f.Work, f.Memory, f.Replicas, f.Retries = j.Work, j.Memory, j.Replicas, j.Retries

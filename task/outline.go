@@ -18,8 +18,8 @@ type OutlineNeed struct {
 	From float64
 }
 
-// Outline returns the outlines of the stages of a job; nil of one without any.
-func (j *Job) Outline() []Outline {
+// OutlineOf returns the outlines of the stages of a job; nil of one without any.
+func OutlineOf(j *Job) []Outline {
 	var out []Outline
 	for k := range j.Stages {
 		of := j.OfStage(k)
@@ -36,4 +36,4 @@ func (j *Job) Outline() []Outline {
 }
 
 // Outline returns the outlines of the stages of a job file; nil of one without any.
-func (f *File) Outline() []Outline { return f.draft().Outline() }
+func (f *File) Outline() []Outline { return OutlineOf(f.draft()) }

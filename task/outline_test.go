@@ -12,16 +12,16 @@ func TestOutline(t *testing.T) {
 			"{fit 2 0 268435456 [{1 0.8333333333333334}]} {report 1 0 268435456 [{2 1} {1 1}]}]",
 	} {
 		j := stagedJob(t, src)
-		if got := fmt.Sprint(j.Outline()); got != want {
+		if got := fmt.Sprint(OutlineOf(j)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	if got := (&Job{}).Outline(); got != nil {
+	if got := OutlineOf(&Job{}); got != nil {
 		t.Errorf("a job without stages has %v", got)
 	}
 	// Of any job a task that may begin by its outline has all that it reads among the tasks that ended in order.
 	j := stagedJob(t, pipeline)
-	for k, o := range j.Outline() {
+	for k, o := range OutlineOf(j) {
 		for i, n := range o.Needs {
 			first, _ := j.StageRange(n.Stage)
 			m := j.members(k, &j.Stages[k].Needs[i], 0)

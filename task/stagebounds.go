@@ -14,28 +14,17 @@ func (j *Job) MemoryOf(index uint64) int64 {
 	return cmp.Or(j.Stages[stage].Memory, j.Memory)
 }
 
-// LeastMemory returns how many bytes those of the tasks may have that may have the fewest.
-func (j *Job) LeastMemory() int64 {
+// Memories returns how many bytes those of the tasks may have that may have the fewest, and the most.
+func (j *Job) Memories() (least, most int64) {
 	if len(j.Stages) == 0 {
-		return j.Memory
+		return j.Memory, j.Memory
 	}
-	least := int64(MaxMemory)
+	least = MaxMemory
 	for i := range j.Stages {
-		least = min(least, cmp.Or(j.Stages[i].Memory, j.Memory))
+		memory := cmp.Or(j.Stages[i].Memory, j.Memory)
+		least, most = min(least, memory), max(most, memory)
 	}
-	return least
-}
-
-// MostMemory returns how many bytes those of the tasks may have that may have the most.
-func (j *Job) MostMemory() int64 {
-	if len(j.Stages) == 0 {
-		return j.Memory
-	}
-	most := int64(0)
-	for i := range j.Stages {
-		most = max(most, cmp.Or(j.Stages[i].Memory, j.Memory))
-	}
-	return most
+	return least, most
 }
 
 // WorkOf returns the owner's guess for a task, of its stage or else of the job; 0 unknown.

@@ -23,7 +23,7 @@ func TestBoundsOfStages(t *testing.T) {
 			t.Errorf("%s may have %d bytes and takes %v, its stage says %d and %v", j.TaskName(c.task), m, w, of.Memory, of.Work)
 		}
 	}
-	if least, most := j.LeastMemory(), j.MostMemory(); least != 64<<20 || most != 2<<30 {
+	if least, most := j.Memories(); least != 64<<20 || most != 2<<30 {
 		t.Errorf("the tasks may have %d to %d bytes", least, most)
 	}
 	// 6 of 10 s, 6 of 2 s, 3 of 10 s.
@@ -35,7 +35,7 @@ func TestBoundsOfStages(t *testing.T) {
 		t.Errorf("where one stage alone says so, a task takes %v", got)
 	}
 	one := &Job{Memory: 5, Work: time.Minute}
-	if one.MemoryOf(3) != 5 || one.LeastMemory() != 5 || one.MostMemory() != 5 || one.WorkOf(3) != time.Minute ||
+	if least, most := one.Memories(); one.MemoryOf(3) != 5 || least != 5 || most != 5 || one.WorkOf(3) != time.Minute ||
 		one.MeanWork() != time.Minute {
 		t.Error("a job without stages has others than its own")
 	}

@@ -72,35 +72,38 @@ job had ended with all checked that was to be.`,
 			if f.draw {
 				return withClient(&c, func(client *api.Client) error { return f.runDraw(cmd, client, args[0], c.json) })
 			}
-			return withClient(&c, func(client *api.Client) error {
-				st, err := f.ask(cmd.Context(), client, args[0])
-				if err != nil {
-					return err
-				}
-				if f.picture != "" {
-					attempts, peers, err := timeline.Draw(f.picture, st, time.Now())
-					if err != nil {
-						return err
-					}
-					fmt.Fprintf(cmd.ErrOrStderr(), "%d attempts on %d peers drawn in %s\n", attempts, peers, f.picture)
-				}
-				if f.graph != "" {
-					if err := drawGraph(f.graph, st); err != nil {
-						return err
-					}
-					fmt.Fprintf(cmd.ErrOrStderr(), "%d stages drawn in %s\n", len(st.Stages), f.graph)
-				}
-				if err := f.print(cmd.OutOrStdout(), st, c.json); err != nil {
-					return err
-				}
-				f.printEnd(cmd, client, st, c.json)
-				return submission.Recalled(st)
-			})
+			return withClient(&c, func(client *api.Client) error { return f.tell(cmd, client, args[0], c.json) })
 		},
 	}
 	c.add(cmd)
 	f.add(cmd)
 	return cmd
+}
+
+// tell draws and prints a job.
+func (f *jobFlags) tell(cmd *cobra.Command, client *api.Client, ref string, asJSON bool) error {
+	st, err := f.ask(cmd.Context(), client, ref)
+	if err != nil {
+		return err
+	}
+	if f.picture != "" {
+		attempts, peers, err := timeline.Draw(f.picture, st, time.Now())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d attempts on %d peers drawn in %s\n", attempts, peers, f.picture)
+	}
+	if f.graph != "" {
+		if err := drawGraph(f.graph, st); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d stages drawn in %s\n", len(st.Stages), f.graph)
+	}
+	if err := f.print(cmd.OutOrStdout(), st, asJSON); err != nil {
+		return err
+	}
+	f.printEnd(cmd, client, st, asJSON)
+	return submission.Recalled(st)
 }
 
 func (f *jobFlags) add(cmd *cobra.Command) {
