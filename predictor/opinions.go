@@ -50,8 +50,8 @@ func opine(p *[opinions]float64, x *[experts]float64, even, cliff float64) {
 //
 //	L_i + (1/2) ln(1/prior_i)
 //
-// for every opinion i: with eight alike, 1.04 of the square loss more than the best
-// of them, in all. An answer that comes when others are open too costs that once for
+// for every opinion i: at the first weights at most 1.5 of the square loss more than the
+// best of them, in all. An answer that comes when others are open too costs that once for
 // each that can be open, at the most (Joulani, Gyorgy and Szepesvari 2013).
 //
 // Losses enter as the excess over the first opinion's, which changes no weight. A host
@@ -59,6 +59,19 @@ func opine(p *[opinions]float64, x *[experts]float64, even, cliff float64) {
 // again soon after the host's ways change, as in Herbster and Warmuth's tracking of
 // the best expert (1998).
 const mixRate = 2.0
+
+// firstWeights are those of opinions before anything is learnt, set by hand: half for the
+// mixes that hear every expert, least for those that hear one alone. Of sum 1.
+var firstWeights = [opinions]float64{opinionClocked: .25, opinionBroad: .25, opinionSteady: .1, opinionDays: .1,
+	opinionLife: .1, opinionLifeClock: .1, opinionHour: .05, opinionEven: .05}
+
+// firstExcess are the excesses that have these weights.
+var firstExcess = func() (e [opinions]float64) {
+	for i, w := range firstWeights {
+		e[i] = math.Log(firstWeights[0]/w) / mixRate
+	}
+	return e
+}()
 
 // mostExcess bounds what is kept of an excess: a weight of e^-15 to 1.
 const mostExcess = 7.5

@@ -69,8 +69,8 @@ func TestHazardsAgreeWithALifeTable(t *testing.T) {
 }
 
 // TestEmptyPoolIsTheLiteratures: sessions last as the Weibull law of shape 1/2 and
-// scale 12 h has it, hosts leave once in a day at any hour, and all
-// opinions count alike.
+// scale 12 h has it, hosts leave once in a day at any hour, and
+// opinions count as at first.
 func TestEmptyPoolIsTheLiteratures(t *testing.T) {
 	p := &Pool{}
 	p.settle()
@@ -81,7 +81,7 @@ func TestEmptyPoolIsTheLiteratures(t *testing.T) {
 			t.Errorf("%.4g h are outlasted with %v, by the law with %v", hours, got, want)
 		}
 	}
-	if p.rate != 1./24 || p.prior != [opinions]float64{} {
+	if p.rate != 1./24 || p.prior != firstExcess {
 		t.Errorf("%v exits an hour, excess %v", p.rate, p.prior)
 	}
 	for h, ratio := range p.ratio {

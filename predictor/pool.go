@@ -102,7 +102,8 @@ func (p *Pool) settle() {
 		p.ratio[h] = (course.rate[h] + cliff.rate[h]) / p.rate
 	}
 	counted := min(poolHosts, float64(p.records)) / max(1, float64(p.records))
+	p.prior = firstExcess
 	for i, e := range p.excess {
-		p.prior[i+1] = counted * e
+		p.prior[i+1] += counted * e
 	}
 }
