@@ -11,7 +11,7 @@ const (
 	opinionDays             // the mix that looks at the same hours of earlier days
 	opinionLife             // how long this host's sessions last
 	opinionLifeClock        // the same, and departures by the clock
-	opinionHour             // how often it leaves at these hours of the day
+	opinionTwo              // lengths of sessions and hours of the day alone, and departures by the clock
 	opinionEven             // how often it left in all its past, whatever age and hour
 	opinions
 )
@@ -20,11 +20,13 @@ const (
 // broad one is a logistic regression over all the sets of docs/spec/predictors.md section
 // 3.2 together, on the first half of the relays' days, every other phone, and generated
 // sets of a seed of their own; rounded. The others were set by hand, to differ from it
-// where hosts do: steady ones without the days, and those with a rhythm with more of them.
+// where hosts do: steady ones without the days, and those with a rhythm with more of them. They were
+// looked at on all sets that there are; no set has one of its own.
 var (
 	broadMix  = [weights]float64{.7, .1, .25, .05, .05, .15, .25}
 	steadyMix = [weights]float64{.6, .25, .1, .05, .05, 0, .1}
 	daysMix   = [weights]float64{.3, .2, .5, 0, 0, .1, .1}
+	twoMix    = [weights]float64{.4, .6, 0, 0, 0, 0, 0}
 )
 
 // opine asks all opinions, from what the experts say and the hazard of the clock.
@@ -38,7 +40,7 @@ func opine(p *[opinions]float64, x *[experts]float64, even, cliff float64) {
 	p[opinionBroad] = mix(&broadMix, x) * clock
 	p[opinionDays] = mix(&daysMix, x)
 	p[opinionLife], p[opinionLifeClock] = life, life*clock
-	p[opinionHour], p[opinionEven] = odds(x[expertHour])*clock, even
+	p[opinionTwo], p[opinionEven] = mix(&twoMix, x)*clock, even
 }
 
 // How opinions are weighed: Vovk's aggregating algorithm (Vovk 1990; Vovk and Zhdanov
@@ -63,7 +65,7 @@ const mixRate = 2.0
 // firstWeights are those of opinions before anything is learnt, set by hand: half for the
 // mixes that hear every expert, least for those that hear one alone. Of sum 1.
 var firstWeights = [opinions]float64{opinionClocked: .25, opinionBroad: .25, opinionSteady: .1, opinionDays: .1,
-	opinionLife: .1, opinionLifeClock: .1, opinionHour: .05, opinionEven: .05}
+	opinionLife: .1, opinionLifeClock: .1, opinionTwo: .05, opinionEven: .05}
 
 // firstExcess are the excesses that have these weights.
 var firstExcess = func() (e [opinions]float64) {

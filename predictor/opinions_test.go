@@ -121,7 +121,7 @@ func TestWhoIsRightIsFollowed(t *testing.T) {
 	if got := byHours(records); got < .9 {
 		t.Errorf("a stranger's opinions by hours weigh %.3f", got)
 	}
-	liar := Record{Excess: [opinions - 1]int8{opinionSteady - 1: -127, opinionHour - 1: -127, opinionLife - 1: -127}}
+	liar := Record{Excess: [opinions - 1]int8{opinionSteady - 1: -127, opinionTwo - 1: -127, opinionLife - 1: -127}}
 	if got := byHours(append(records, liar)); got < .5 {
 		t.Errorf("with one liar of 21 they weigh %.3f", got)
 	}

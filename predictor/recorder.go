@@ -41,14 +41,13 @@ type question struct {
 	p     [opinions]float64
 }
 
-// The recorder asks itself about these horizons in turn, from sessions of minutes to
-// those of days, at steps which go
+// The recorder asks itself about these horizons in turn, at steps which go
 // through all times of the hour.
-var horizons = [...]int64{20 * msPerMinute, 1 * msPerHour, 3 * msPerHour, 6 * msPerHour, 24 * msPerHour}
+var horizons = [...]int64{1 * msPerHour, 3 * msPerHour, 6 * msPerHour, 24 * msPerHour}
 
 const (
 	askEvery    = 53 * msPerMinute
-	mostPending = 16 // 24 h hold 6 questions of a day, 2 of 6 h, and a few
+	mostPending = 16 // 24 h hold 7 questions of a day, 2 of 6 h, and a few
 )
 
 // NewRecorder returns the recorder of a host of which nothing is known. The
