@@ -61,10 +61,9 @@ func (r roll) Before(a, b task.PeerID) bool {
 	if known := r.Settled(a); known != r.Settled(b) {
 		return known
 	}
-	members := r.m.view.Members()
-	order := overlay.Order(r.m.id, r.m.candidates(members, r.m.forecasts(members, r.m.p.now)))
-	i, j := slices.Index(order, a), slices.Index(order, b)
-	return i >= 0 && (j < 0 || i < j)
+	i, stands := r.m.rank(a)
+	j, other := r.m.rank(b)
+	return stands && (!other || i < j)
 }
 
 var _ overlay.Roll = roll{}

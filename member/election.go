@@ -13,18 +13,10 @@ import (
 	"godwit/task"
 )
 
-const (
-	// regroupGap is the least time between two looks at who should coordinate, so that
-	// a burst of adverts costs one.
-	regroupGap = 200 * time.Millisecond
-	// regroupEvery is how often to look though no advert came: forecasts change with
-	// the hour.
-	regroupEvery = time.Minute
-)
-
 // An election is a member's part in coordinating. Exactly one of coordinator and
 // replica is not nil.
 type election struct {
+	looks
 	lease       *overlay.Lease
 	leaseAt     time.Time // when it wants to be ticked
 	leaseAsked  bool      // leaseAt holds
@@ -33,10 +25,8 @@ type election struct {
 	replica     *scheduler.Replica     // while it does not
 	leader      message.LeaderChanged  // as the machines last heard
 	followers   []task.PeerID          // as the coordinator last heard
-	regroupAt   time.Time
-	regrouped   time.Time
-	kept        LeaseRecord // as it is on disk
-	foundAt     time.Time   // when to lead without having heard of anybody; zero for never
+	kept        LeaseRecord            // as it is on disk
+	foundAt     time.Time              // when to lead without having heard of anybody; zero for never
 }
 
 // Leader returns who leads, as the machines last heard.
@@ -58,16 +48,6 @@ func (e *election) JobKey(id task.JobID) []byte {
 		return key
 	}
 	return e.replica.Key(id)
-}
-
-// lookedAt reports whether this member's view of who should coordinate matters: to a
-// leader, in its group, and where nobody is known to lead.
-func (m *Member) lookedAt() bool {
-	if !m.p.cfg.Lazy {
-		return true
-	}
-	leader, _ := m.lease.Leader()
-	return leader == "" || leader == m.p.cfg.Self || slices.Contains(m.lease.Group(), m.p.cfg.Self)
 }
 
 // catchUp lets the lease have the ticks that were left out because they would do
@@ -114,17 +94,6 @@ func (m *Member) regroup(now time.Time) {
 	m.obey(m.lease.GroupChanged(overlay.Group(m.id, candidates, k), now))
 }
 
-// regroupSoon has the group looked at again because a member came, went or changed.
-func (m *Member) regroupSoon() {
-	at := m.p.now
-	if next := m.regrouped.Add(regroupGap); at.Before(next) {
-		at = next
-	}
-	if at.Before(m.regroupAt) {
-		m.regroupAt = at
-	}
-}
-
 // yieldIfUnfit leaves leading to others while this machine's owner uses it, or while
 // it is not likely to be there for long, if another is better: where all are alike,
 // waiting for one another would only leave the overlay without a leader for longer.
@@ -160,17 +129,21 @@ func (m *Member) obey(effects []overlay.LeaseEffect) {
 		case overlay.Suspect:
 			m.suspected(e.Peer)
 		case overlay.SendRenewal:
-			m.p.emit(SayLease{Of: m, To: e.To, Lease: m.says(Renewal, e.Renewal)})
+			sayLease(m, m.says(Renewal, e.Renewal), e.To...)
 		case overlay.SendHandOver:
-			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: m.says(Offer, e.Renewal)})
+			sayLease(m, m.says(Offer, e.Renewal), e.To)
 		case overlay.Refuse:
 			refusal := m.says(Refusal, overlay.Renewal{Epoch: e.Epoch})
 			refusal.Leader = e.Leader
-			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: refusal})
+			sayLease(m, refusal, e.To)
 		}
 	}
 	m.leaseAsked = false
 	m.leaderMayHaveChanged()
+}
+
+func sayLease(m *Member, l Lease, to ...task.PeerID) {
+	m.p.emit(SayLease{Of: m, To: to, Lease: l, Wait: m.lease.RenewWait()})
 }
 
 // suspected asks after a coordinator that is silent; a leader does not wait for it

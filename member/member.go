@@ -8,6 +8,7 @@ import (
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
 	"godwit/scheduler/worker"
+	"godwit/task"
 )
 
 // A Machine is one of the scheduler's.
@@ -56,6 +57,10 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 		roster: newRoster(id),
 		worker: worker.New(self, cfg.Timing, cfg.Worker),
 	}
+	if cfg.Opened == nil {
+		cfg.Opened = &task.Opened{}
+	}
+	cfg.Submitter.Opened = cfg.Opened
 	cfg.Submitter.Where, cfg.Submitter.Coordinators = &m.roster, m
 	m.submitter = submitter.New(self, cfg.Timing, cfg.Submitter, p.cfg.Key)
 	if !p.cfg.Unsigned {

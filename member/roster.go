@@ -67,6 +67,10 @@ func (m *Member) seen(a *overlay.Advert) {
 	if !m.view.Seen(a) {
 		return
 	}
+	changed := !known || old.State != a.State || old.Reach != a.Reach
+	if changed { // what it claims is judged by a draw with it
+		m.ranks = ranks{}
+	}
 	if m.expiry.IsZero() || a.Expires.Before(m.expiry) {
 		m.expiry = a.Expires
 	}
@@ -86,7 +90,7 @@ func (m *Member) seen(a *overlay.Advert) {
 		delete(m.away, a.Peer)
 		return
 	}
-	if !known || old.State != a.State || old.Reach != a.Reach {
+	if changed {
 		m.regroupSoon()
 	}
 }
@@ -105,11 +109,14 @@ func (m *Member) lost(peer task.PeerID, reason string) {
 
 // goneFrom tells whom it concerns that a peer is no member now.
 func (m *Member) goneFrom(peer task.PeerID, reason string) {
+	coordinated := slices.Contains(m.lease.Group(), peer)
 	m.step(m.Role(), message.MemberLost{Peer: peer, Reason: reason})
 	m.catchUp()
 	m.lease.Lost(peer, m.p.now)
 	m.leaderMayHaveChanged()
-	m.regroupSoon()
+	if m.regroupSoon(); coordinated {
+		m.regroupNow()
+	}
 }
 
 // stillLost reports whether an advert is of a member that was lost, and says nothing of now: it is kept for

@@ -8,9 +8,11 @@ import (
 
 	"godwit/migrate"
 	"godwit/scheduler/learning"
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
 	"godwit/scheduler/worker"
+	"godwit/task"
 )
 
 // Config holds the numbers that the machines go by. All machines of a node
@@ -84,6 +86,8 @@ type Config struct {
 	// none is, as in a simulation of one.
 	Overlay string
 
+	// Opened opens the records of jobs. Default nil: each signature is checked anew.
+	Opened *task.Opened
 	// Key signs the receipts of the leases that a coordinator gives. With nil it gives none,
 	// and asks for none: a simulation checks no signatures.
 	Key ed25519.PrivateKey
@@ -94,6 +98,13 @@ type Config struct {
 
 // KnownRates are rates that are known before any is measured, as of an experiment.
 type KnownRates = learning.Known
+
+// newLedger returns an empty ledger.
+func (c *Config) newLedger() *ledger.Ledger {
+	l := ledger.New()
+	l.Opened = c.Opened
+	return l
+}
 
 // Default returns the configuration described at each field.
 func Default() Config {

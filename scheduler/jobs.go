@@ -109,7 +109,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 			RetryAfter: retry}}})
 		t.c.decided(task.TaskID{Job: id}, "refused", from, reason)
 	}
-	spec, err := s.Record.OpenWhole()
+	spec, err := t.c.cfg.Opened.Open(&s.Record)
 	switch {
 	case err != nil:
 		refuse(err.Error(), 0)

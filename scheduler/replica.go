@@ -48,7 +48,7 @@ type Replica struct {
 // LeaderChanged tells it whom to follow. cfg must be valid.
 func NewReplica(self task.PeerID, cfg Config) *Replica {
 	return &Replica{
-		self: self, cfg: cfg, ledger: ledger.New(),
+		self: self, cfg: cfg, ledger: cfg.newLedger(),
 		live: map[task.TaskID][]message.LiveLease{}, fetches: map[string]message.HoldName{}, newer: map[string]message.Hold{},
 		retired:  retirement{jobs: map[task.JobID]retiree{}, since: map[task.JobID]int64{}},
 		unvetted: unvetted{marked: map[task.TaskID]bool{}, restored: map[task.TaskID]bool{}},
@@ -60,7 +60,7 @@ func NewReplica(self task.PeerID, cfg Config) *Replica {
 // before the first Step. What cannot be read is left out and told in the error;
 // the rest is good. It returns effects to be carried out before anything else.
 func (r *Replica) Restore(pairs map[string][]byte) ([]message.Effect, error) {
-	l, epoch, err := restore(pairs)
+	l, epoch, err := restore(pairs, r.cfg.Opened)
 	r.ledger, r.epoch = l, max(r.epoch, epoch)
 	dropUnvouched(&r.cfg, l)
 	r.effects = nil
@@ -98,7 +98,7 @@ func dropUnvouched(cfg *Config, l *ledger.Ledger) {
 }
 
 // restore reads the durable keys that Replica and Coordinator share.
-func restore(pairs map[string][]byte) (l *ledger.Ledger, epoch uint64, err error) {
+func restore(pairs map[string][]byte, opened *task.Opened) (l *ledger.Ledger, epoch uint64, err error) {
 	own := map[string][]byte{}
 	for key, value := range pairs {
 		if rest, ok := strings.CutPrefix(key, coordinatorPrefix); ok {
@@ -113,7 +113,7 @@ func restore(pairs map[string][]byte) (l *ledger.Ledger, epoch uint64, err error
 			epoch, errs = 0, append(errs, fmt.Errorf("reading %s: %q is no epoch", epochKey, b))
 		}
 	}
-	l, err = ledger.Load(own)
+	l, err = ledger.Load(own, opened)
 	return l, epoch, errors.Join(append(errs, err)...)
 }
 

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"time"
 
-	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/scheduler/replication"
@@ -181,7 +180,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	if err != nil {
 		panic("scheduler: the configuration was not validated: " + err.Error())
 	}
-	c := &Coordinator{self: self, cfg: cfg, ledger: ledger.New()}
+	c := &Coordinator{self: self, cfg: cfg, ledger: cfg.newLedger()}
 	c.term = term{c: c, epoch: max(epoch, 1)}
 	c.table = jobTable{c: c, jobs: map[task.JobID]*job{}, accounts: map[task.PeerID]*account{},
 		fetches: map[string]*fetching{}}
@@ -209,7 +208,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 // else; call it on a first start too, with no pairs. What cannot be read is
 // left out and told in the error; the rest is good.
 func (c *Coordinator) Restore(pairs map[string][]byte) ([]message.Effect, error) {
-	l, last, err := restore(pairs)
+	l, last, err := restore(pairs, c.cfg.Opened)
 	if last > 0 {
 		c.term.epoch = max(c.term.epoch, last+1)
 	}

@@ -144,9 +144,11 @@ func (l *Ledger) Pairs() (map[string][]byte, error) {
 
 // Load reads a durable form into a new ledger. What cannot be read, and what
 // belongs to no job, is left out and told in the error; the rest is good:
-// losing a row costs a rerun, losing the ledger would cost them all.
-func Load(pairs map[string][]byte) (*Ledger, error) {
+// losing a row costs a rerun, losing the ledger would cost them all. opened opens the records,
+// and may be nil.
+func Load(pairs map[string][]byte, opened *task.Opened) (*Ledger, error) {
 	l := New()
+	l.Opened = opened
 	var errs []error
 	// Keys sort facts, jobs, rows; records must come first.
 	keys := sortedKeys(pairs)

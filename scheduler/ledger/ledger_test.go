@@ -211,14 +211,14 @@ func TestLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := history(t, "facts")
 		pairs := must(l.Pairs())
-		got, err := Load(pairs)
+		got, err := Load(pairs, nil)
 		if err != nil || !same(got, l) {
 			t.Fatalf("read back another ledger (%v)", err)
 		}
 		pairs["r/nonsense"] = []byte{1}
 		pairs[RowKey(task.TaskID{Job: "none"})] = []byte{0xa0}
 		pairs["f/none"] = []byte{0xff}
-		got, err = Load(pairs)
+		got, err = Load(pairs, nil)
 		if err == nil || got.Digest() != l.Digest() {
 			t.Fatalf("damage beside the ledger changed it (%v)", err)
 		}
@@ -243,7 +243,7 @@ func TestLoadRefuses(t *testing.T) {
 		"x/unknown/" + string(id):               nil,
 	} {
 		pairs := map[string][]byte{JobKey(id): records[0].Encode(), key: value}
-		got, err := Load(pairs)
+		got, err := Load(pairs, nil)
 		unknown := strings.HasPrefix(key, "x/")
 		if (err == nil) != unknown || len(got.Jobs) != 1 || len(got.Jobs[id].Rows) != 0 {
 			t.Errorf("%s: error %v, %d jobs", key, err, len(got.Jobs))

@@ -212,7 +212,7 @@ func TestLoadTells(t *testing.T) {
 	row, facts := RowKey(task.TaskID{Job: id, Index: 10}), FactsKey(id)
 	pairs := map[string][]byte{JobKey(id): records[0].Encode(), row: must((&Row{}).Encode()), facts: {0xff},
 		JobKey("x"): records[1].Encode()}
-	_, err := Load(pairs)
+	_, err := Load(pairs, nil)
 	for _, want := range []string{"reading " + row + ": the job has 10 tasks", "reading " + facts,
 		"reading j/x: the record is another job's"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -292,7 +292,7 @@ func (c *copyist) begin() {
 }
 
 func (c *copyist) tell() {
-	l, err := ledger.Load(c.pairs)
+	l, err := ledger.Load(c.pairs, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -18,6 +18,7 @@ import (
 type audits struct {
 	s *Submitter
 	reputations
+	jobs    []*submitted              // whose results are checked, all of them, in the order of their names
 	at      map[task.TaskID]*auditing // at most Config.Audits
 	reading map[task.TaskID]bool      // results that are examined, at most maxExamined
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
@@ -89,6 +90,21 @@ func (a *audits) begin() {
 	}
 }
 
+// follow has the results of a job checked from now on.
+func (a *audits) follow(j *submitted) {
+	at, _ := slices.BinarySearchFunc(a.jobs, j.id, byName)
+	a.jobs = slices.Insert(a.jobs, at, j)
+}
+
+// leave forgets a job.
+func (a *audits) leave(id task.JobID) {
+	if at, ok := slices.BinarySearchFunc(a.jobs, id, byName); ok {
+		a.jobs = slices.Delete(a.jobs, at, at+1)
+	}
+}
+
+func byName(j *submitted, id task.JobID) int { return strings.Compare(string(j.id), string(id)) }
+
 // inOrder compares tasks by their jobs' names, then by number.
 func inOrder(a, b task.TaskID) int {
 	return cmp.Or(strings.Compare(string(a.Job), string(b.Job)), cmp.Compare(a.Index, b.Index))
@@ -122,14 +138,11 @@ func (a *audits) run(at *auditing) {
 // next chooses what is run again next, of what is not already: the newest that is doubted, or the
 // first that is due, or that others ran again.
 func (a *audits) next() (task.TaskID, bool) {
-	jobs := slices.Sorted(maps.Keys(a.s.jobs))
-	for _, id := range jobs {
-		if c := a.s.jobs[id].checks; c != nil {
-			for _, r := range slices.Backward(c.doubted) {
-				for i := r.To; i > r.From; i-- {
-					if t := (task.TaskID{Job: id, Index: i - 1}); a.mayRun(t) {
-						return t, true
-					}
+	for _, j := range a.jobs {
+		for _, r := range slices.Backward(j.checks.doubted) {
+			for i := r.To; i > r.From; i-- {
+				if t := (task.TaskID{Job: j.id, Index: i - 1}); a.mayRun(t) {
+					return t, true
 				}
 			}
 		}
@@ -137,11 +150,9 @@ func (a *audits) next() (task.TaskID, bool) {
 	for _, which := range []func(*checks) ledger.Set{
 		func(c *checks) ledger.Set { return c.due }, func(c *checks) ledger.Set { return c.redo },
 	} {
-		for _, id := range jobs {
-			if c := a.s.jobs[id].checks; c != nil {
-				if t, ok := a.firstOf(id, which(c)); ok {
-					return t, true
-				}
+		for _, j := range a.jobs {
+			if t, ok := a.firstOf(j.id, which(j.checks)); ok {
+				return t, true
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"godwit/credibility"
+	"godwit/task"
 )
 
 // Config holds the numbers that a Submitter alone goes by. The zero
@@ -30,6 +31,8 @@ type Config struct {
 	// Signs has the submitter sign what it holds of its jobs, so that others than the leader
 	// believe it. Default false.
 	Signs bool
+	// Opened opens the records of jobs. Default nil: each signature is checked anew.
+	Opened *task.Opened
 	// Audits is how many tasks may be run again here at once, those that wait for a core among
 	// them. Default 1.
 	Audits int

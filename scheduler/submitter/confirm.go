@@ -1,7 +1,6 @@
 package submitter
 
 import (
-	"maps"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -14,12 +13,7 @@ const maxExamined = 8
 
 // unread reports whether results are to be examined.
 func (a *audits) unread() bool {
-	for _, j := range a.s.jobs {
-		if j.checks != nil && len(j.checks.unread) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.jobs, func(j *submitted) bool { return len(j.checks.unread) > 0 })
 }
 
 // examine has results read that are to be run again if they meet the conditions of their jobs.
@@ -27,17 +21,13 @@ func (a *audits) examine() {
 	if !a.unread() {
 		return
 	}
-	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
-		j := a.s.jobs[id]
-		if j.checks == nil {
-			continue
-		}
+	for _, j := range a.jobs {
 		for _, r := range j.checks.unread {
 			for i := r.From; i < r.To; i++ {
 				if len(a.reading) >= maxExamined {
 					return
 				}
-				of := task.TaskID{Job: id, Index: i}
+				of := task.TaskID{Job: j.id, Index: i}
 				if !a.reading[of] {
 					a.reading[of] = true
 					a.s.emit(message.Examine{Task: of, Key: j.record.Key, Condition: j.spec.Verify.Confirm})

@@ -39,6 +39,7 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 			polling: polling{polls: map[uint64]*poll{}}, vouched: map[task.PeerID]*ledger.Set{},
 			told:    map[task.PeerID]*ledger.Set{},
 			elected: map[uint64]*elected{}, sure: sure{at: map[uint64]*sureTask{}, probed: map[uint64]*probe{}}}
+		s.audits.follow(j)
 	}
 	if !st.Final {
 		s.arm(j, time.Time{})

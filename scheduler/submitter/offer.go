@@ -15,7 +15,7 @@ func (s *Submitter) offer(ev message.Offer) {
 	if s.jobs[id] != nil || s.forgotten[id] != nil {
 		return
 	}
-	spec, err := rec.OpenWhole()
+	spec, err := s.cfg.Opened.Open(&rec)
 	if err != nil {
 		s.emit(message.Decided{Task: task.TaskID{Job: id}, Action: "refused", Peer: s.self, Reason: err.Error()})
 		return

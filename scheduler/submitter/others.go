@@ -37,8 +37,7 @@ const (
 func (a *abroad) ask() {
 	a.seers.look(a.s.cfg.Coordinators, a.s.now)
 	a.recounted()
-	for _, id := range a.polled() {
-		j := a.s.jobs[id]
+	for _, j := range a.polled() {
 		c := j.checks
 		a.comeHome(j)
 		a.nameAll(j)
@@ -58,13 +57,12 @@ func (a *abroad) ask() {
 }
 
 // polled lists the jobs that have results that others may run again.
-func (a *abroad) polled() (out []task.JobID) {
-	for id, j := range a.s.jobs {
-		if c := j.checks; c != nil && len(c.polls)+len(c.sure.at)+len(c.due) > 0 {
-			out = append(out, id)
+func (a *abroad) polled() (out []*submitted) {
+	for _, j := range a.jobs {
+		if c := j.checks; len(c.polls)+len(c.sure.at)+len(c.due) > 0 {
+			out = append(out, j)
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
@@ -269,8 +267,7 @@ func (a *abroad) drop(id task.TaskID) {
 func (a *abroad) recounted() {
 	for a.recount {
 		a.recount = false
-		for _, id := range a.polled() {
-			j := a.s.jobs[id]
+		for _, j := range a.polled() {
 			decided := false
 			for _, r := range slices.Clone(j.checks.away) {
 				for i := r.From; i < r.To; i++ {

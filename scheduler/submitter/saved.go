@@ -51,7 +51,7 @@ func (s *Submitter) restoreJob(key string, value []byte) error {
 	if err := task.Decode(value, &st); err != nil {
 		return err
 	}
-	spec, err := st.Record.OpenWhole()
+	spec, err := s.cfg.Opened.Open(&st.Record)
 	if err != nil {
 		return err
 	}
