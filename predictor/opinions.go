@@ -20,8 +20,8 @@ const (
 // broad one is a logistic regression over all the sets of docs/spec/predictors.md section
 // 3.2 together, on the first half of the relays' days, every other phone, and generated
 // sets of a seed of their own; rounded. The others were set by hand, to differ from it
-// where hosts do: steady ones without the days, and those with a rhythm with more of them. They were
-// looked at on all sets that there are; no set has one of its own.
+// where hosts do: steady ones without the days, and those with a rhythm with more of
+// them. They were looked at on all sets that there are; no set has one of its own.
 var (
 	broadMix  = [weights]float64{.7, .1, .25, .05, .05, .15, .25}
 	steadyMix = [weights]float64{.6, .25, .1, .05, .05, 0, .1}
@@ -59,7 +59,7 @@ func opine(p *[opinions]float64, x *[experts]float64, even, cliff float64) {
 // Losses enter as the excess over the first opinion's, which changes no weight. A host
 // keeps them within mostExcess, so that an opinion that was wrong for long is heard
 // again soon after the host's ways change, as in Herbster and Warmuth's tracking of
-// the best expert (1998).
+// the best expert (1998). The bound is proved up to there.
 const mixRate = 2.0
 
 // firstWeights are those of opinions before anything is learnt, set by hand: half for the
