@@ -64,8 +64,7 @@ type Lease struct {
 	expires time.Time // the chief's lease, or the time to wait for a first one
 	renewed time.Time // when the chief was last heard
 	ticked  time.Time
-	strain  int       // how starved of processor this member has been, to maxStrain
-	calm    time.Time // strain falls by one a LeaseTime later
+	health
 
 	led    time.Time // since when this member leads
 	renew  time.Time // when this leader renews next
@@ -85,6 +84,13 @@ type Lease struct {
 	contested map[task.PeerID]time.Time // who made this leader take a later term, within contestEvery
 	contests  time.Time                 // when somebody last did
 	leaders   []task.PeerID             // leaders and their groups, the newest last, at most maxLed
+}
+
+// A health is how starved of processor this member has been.
+type health struct {
+	strain int       // to maxStrain
+	calm   time.Time // strain falls by one a LeaseTime later
+	lag    lag       // by how much it is late each time
 }
 
 // A drop is a member to be told that it is out, until some time.
@@ -107,7 +113,7 @@ type offer struct {
 // a leader; see Found.
 func NewLease(self task.PeerID, epoch uint64, now time.Time) *Lease {
 	return &Lease{
-		self: self, epoch: epoch, expires: now.Add(LeaseTime), ticked: now, calm: now,
+		self: self, epoch: epoch, expires: now.Add(LeaseTime), ticked: now, health: health{calm: now},
 		heard: map[task.PeerID]time.Time{}, silent: map[task.PeerID]bool{},
 		roll: everybody{}, noted: map[task.PeerID]uint64{}, contested: map[task.PeerID]time.Time{},
 	}
@@ -201,6 +207,16 @@ func (l *Lease) Lost(peer task.PeerID, now time.Time) {
 // Strain returns how starved of processor this member's process has been of
 // late: 0 for not at all, at most 4. It is for Suspicion.Strained.
 func (l *Lease) Strain() int { return l.strain }
+
+// Lag returns by how much this member's process comes late to what is due, of late: less than
+// RenewEvery, and 0 where it hardly does. It is for Suspicion.Lagged.
+func (l *Lease) Lag() time.Duration { return time.Duration(l.lag) }
+
+// RenewWait is how long a member has to take a renewal: RenewEvery, and longer, but less than
+// LeaseTime, where this member's process is late each time: then the answer is, too.
+func (l *Lease) RenewWait() time.Duration {
+	return min(RenewEvery+l.lag.allowance(), LeaseTime-RenewEvery/4)
+}
 
 // Refused takes in that from knows of a higher epoch, in which leader leads; nobody, if
 // that is empty. A leader that would not have it so takes one above.

@@ -119,7 +119,7 @@ var rules = map[string]rule{
 			"google.golang.org/protobuf/"}},
 
 	"p2p/cost":      {own: []string{"task", "internal/pause"}, outside: []string{"golang.org/x/time"}},
-	"p2p/bootstrap": {own: []string{"overlay", "task"}},
+	"p2p/bootstrap": {own: []string{"internal/signed", "overlay", "task"}},
 	"p2p/portmap":   {outside: []string{"github.com/libp2p/go-netroute"}},
 	"p2p/wire":      {own: []string{"internal/pause"}, outside: []string{"golang.org/x/time"}},
 
@@ -209,7 +209,11 @@ var rules = map[string]rule{
 
 	"internal/pause": {},
 
+	"internal/release": {own: []string{"internal/signed", "task"}, outside: []string{"golang.org/x/mod"}},
+
 	"internal/service": {},
+
+	"internal/signed": {own: []string{"task"}},
 
 	"internal/spec": {core: true},
 

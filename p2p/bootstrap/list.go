@@ -3,13 +3,13 @@ package bootstrap
 import (
 	"bytes"
 	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"godwit/internal/signed"
 	"godwit/overlay"
 	"godwit/task"
 )
@@ -22,16 +22,13 @@ type List struct {
 }
 
 // A Signature is a key's over all of a list but the signatures.
-type Signature struct {
-	Key       task.PeerID // a peer ID of the key, which need be no node's
-	Signature []byte
-}
+type Signature = signed.Signature
 
 const (
 	// MaxPeers bounds a list: newcomers dial a few of them, chosen at random.
 	MaxPeers = 256
 	// MaxSignatures leaves room for several keepers of a list, and for a key and its successor.
-	MaxSignatures = 8
+	MaxSignatures = signed.MaxSignatures
 	// MaxBytes bounds the text of a list: MaxPeers of some 200 bytes each.
 	MaxBytes = 64 << 10
 	// MaxLife bounds how long a list holds: peers move, and keys are lost.
@@ -74,13 +71,7 @@ func (l *List) body() []byte {
 }
 
 // Text returns the list as Parse reads it.
-func (l *List) Text() []byte {
-	b := l.body()
-	for _, s := range l.Signatures {
-		b = fmt.Appendf(b, "%s%s %s\n", wordSigned, s.Key, base64.StdEncoding.EncodeToString(s.Signature))
-	}
-	return b
-}
+func (l *List) Text() []byte { return signed.Append(l.body(), l.Signatures) }
 
 // New returns a list that nobody has signed yet.
 func New(peers []overlay.Place, issued, expires time.Time) (List, error) {
@@ -94,24 +85,12 @@ func New(peers []overlay.Place, issued, expires time.Time) (List, error) {
 func comparePlaces(a, b overlay.Place) int { return strings.Compare(a.String(), b.String()) }
 
 // Sign adds a key's signature, or replaces that which it had.
-func (l *List) Sign(key ed25519.PrivateKey) error {
-	if len(key) != ed25519.PrivateKeySize {
-		return fmt.Errorf("bootstrap: signing: the key has %d bytes, want %d", len(key), ed25519.PrivateKeySize)
-	}
-	s := Signature{task.PeerIDOf(key.Public().(ed25519.PublicKey)), ed25519.Sign(key, l.body())}
-	i, found := slices.BinarySearchFunc(l.Signatures, s, compareKeys)
-	switch {
-	case found:
-		l.Signatures[i] = s
-	case len(l.Signatures) >= MaxSignatures:
-		return fmt.Errorf("bootstrap: signing: the list has %d signatures, the most that it can", MaxSignatures)
-	default:
-		l.Signatures = slices.Insert(l.Signatures, i, s)
+func (l *List) Sign(key ed25519.PrivateKey) (err error) {
+	if l.Signatures, err = signed.Add(l.Signatures, key, l.body()); err != nil {
+		return fmt.Errorf("bootstrap: signing the list: %w", err)
 	}
 	return nil
 }
-
-func compareKeys(a, b Signature) int { return strings.Compare(string(a.Key), string(b.Key)) }
 
 // validate checks what New makes and Parse reads.
 func (l *List) validate() error {
@@ -133,18 +112,7 @@ func (l *List) Check(trusted []task.PeerID, now time.Time) error {
 	if len(l.Signatures) == 0 {
 		return ErrUnsigned
 	}
-	var bad, good []task.PeerID
-	body := l.body()
-	for _, s := range l.Signatures {
-		if !slices.Contains(trusted, s.Key) {
-			continue
-		}
-		if key, err := s.Key.PublicKey(); err == nil && ed25519.Verify(key, body, s.Signature) {
-			good = append(good, s.Key)
-		} else {
-			bad = append(bad, s.Key)
-		}
-	}
+	good, bad := signed.By(l.Signatures, trusted, l.body())
 	switch {
 	case len(bad) > 0:
 		return fmt.Errorf("%w: the signature of %s is not one of this list", ErrDamaged, bad[0])
@@ -210,29 +178,11 @@ func (l *List) take(number int, line string) (err error) {
 			err = errors.New("peers are in the order of their addresses, each once")
 		}
 	case wordSigned:
-		err = l.takeSignature(rest)
+		l.Signatures, err = signed.Take(l.Signatures, rest)
 	default:
 		err = fmt.Errorf("%q begins no line of a list", word)
 	}
 	return err
-}
-
-func (l *List) takeSignature(rest string) error {
-	key, text, _ := strings.Cut(rest, " ")
-	s := Signature{Key: task.PeerID(key)}
-	if _, err := s.Key.PublicKey(); err != nil {
-		return err
-	}
-	b, err := base64.StdEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) != ed25519.SignatureSize {
-		return errors.New("that is no signature")
-	}
-	s.Signature = b
-	if n := len(l.Signatures); n >= MaxSignatures || n > 0 && compareKeys(l.Signatures[n-1], s) >= 0 {
-		return fmt.Errorf("signatures are in the order of their keys, one each, at most %d", MaxSignatures)
-	}
-	l.Signatures = append(l.Signatures, s)
-	return nil
 }
 
 func readTime(text string) (time.Time, error) {

@@ -4,20 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"godwit/internal/signed"
 )
 
 const (
 	// loadTime is how long a list may take to come.
 	loadTime = 15 * time.Second
-	// maxRedirects is how often a web page may send on to another.
-	maxRedirects = 5
 	// maxRecords bounds the text records of a name that are looked at: a list's lines.
 	maxRecords = MaxPeers + MaxSignatures + 3
 )
@@ -32,9 +30,7 @@ type Source struct {
 
 // The ways to name a source, besides the path of a file.
 const (
-	schemeWeb  = "https://"
 	schemeName = "dnsaddr:"
-	schemeFile = "file:"
 	// multiaddrName may stand in front of a name, as in a multiaddr.
 	multiaddrName = "/dnsaddr/"
 	// recordName is where the records of a name are, as in multiaddrs (dnsaddr), recordPeer what
@@ -53,7 +49,7 @@ func CheckName(from string) error {
 	switch {
 	case strings.HasPrefix(from, "http://"):
 		return fmt.Errorf("%w, not from %s: who is asked by https at least sees alone who asks", ErrSource, from)
-	case from == "", isName && strings.TrimPrefix(name, multiaddrName) == "", from == schemeWeb:
+	case from == "", isName && strings.TrimPrefix(name, multiaddrName) == "", from == signed.SchemeWeb:
 		return fmt.Errorf("%w, not from %q", ErrSource, from)
 	}
 	return nil
@@ -72,10 +68,8 @@ func (s Source) Load(ctx context.Context, from string) (List, error) {
 	switch name, isName := strings.CutPrefix(from, schemeName); {
 	case isName:
 		text, err = s.lookUp(ctx, strings.TrimPrefix(name, multiaddrName))
-	case strings.HasPrefix(from, schemeWeb):
-		text, err = s.get(ctx, from)
 	default:
-		text, err = read(strings.TrimPrefix(from, schemeFile))
+		text, err = signed.Fetch(ctx, s.Web, from, MaxBytes)
 	}
 	if err != nil {
 		return List{}, fmt.Errorf("reading the bootstrap list %s: %w", from, err)
@@ -85,34 +79,6 @@ func (s Source) Load(ctx context.Context, from string) (List, error) {
 		return List{}, fmt.Errorf("reading the bootstrap list %s: %w", from, err)
 	}
 	return l, nil
-}
-
-// get asks the web.
-func (s Source) get(ctx context.Context, url string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	web := s.Web
-	if web == nil {
-		web = http.DefaultTransport
-	}
-	req.Close = true // nothing is asked there again for a day
-	client := http.Client{Transport: web, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		if len(via) > maxRedirects || r.URL.Scheme != "https" {
-			return fmt.Errorf("it sends on to %s, or too often", r.URL.Redacted())
-		}
-		return nil
-	}}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %s", resp.Status)
-	}
-	return readAll(resp.Body)
 }
 
 // lookUp asks the name system. The records of a name have the peers of the list as other programs
@@ -167,15 +133,3 @@ func fromRecords(records []string) ([]byte, error) {
 func rankOf(order []string, line string) int {
 	return slices.IndexFunc(order, func(begin string) bool { return strings.HasPrefix(line, begin) })
 }
-
-func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readAll(f)
-}
-
-// readAll reads at most a byte more than a list has, which Parse then refuses.
-func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, MaxBytes+1)) }
