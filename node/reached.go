@@ -71,7 +71,8 @@ func (n *Node) Examine(ctx context.Context) []owner.Finding {
 // found is Examine with what was found of what keeps tasks in.
 func (n *Node) found(ctx context.Context, walls []owner.Finding) []owner.Finding {
 	s := n.reached()
-	out := append(append(n.lending.sensed(), walls...), n.diskLeft(ctx), s.finding(len(n.net.Peers())), s.opened(n.cfg.NoPortMapping))
+	out := append(append(n.lending.sensed(), walls...), n.diskLeft(ctx), s.finding(len(n.net.Peers())),
+		s.opened(n.cfg.NoPortMapping))
 	return append(append(out, n.around(ctx)...), n.looked(time.Now())...)
 }
 

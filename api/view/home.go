@@ -93,7 +93,8 @@ const (
 func NewHome(st *node.Status, near []node.Member, connected int, jobs []message.JobStatus) Home {
 	h := Home{Node: NodeName{st.PeerID, st.Version}, Why: st.Reason, Rule: st.Rule, State: st.State, Since: st.Since,
 		Until: st.Until, Stopped: st.Stopped, Paused: st.Rule == owner.RulePause, Drained: st.Drained, Slots: st.Slots,
-		Tasks: st.Tasks, Running: Within(st.Running[:min(MaxRows, len(st.Running))], SomeRows), Notices: st.Notices, Jobs: []HomeJob{},
+		Tasks: st.Tasks, Running: Within(st.Running[:min(MaxRows, len(st.Running))], SomeRows),
+		Notices: st.Notices, Jobs: []HomeJob{},
 		Overlays: []HomePool{}, Near: Near{Connected: connected, Rows: []NearRow{}}}
 	h.Sentence = Sentence(st)
 	h.Given = Given{st.Given.Tasks, math.Round(st.Given.CPU.Seconds()), []string{}}

@@ -18,14 +18,15 @@ import (
 	"godwit/task"
 )
 
-// TestUpdateMirrors: of a mirror that lies, whatever it shows, nothing is taken and nothing is remembered; of one that is
-// right a newer version is told.
+// TestUpdateMirrors: of a mirror that lies, whatever it shows, nothing is taken and nothing is remembered; of one
+// that is right a newer version is told.
 func TestUpdateMirrors(t *testing.T) {
 	maker, mirror := updateKey(1), updateKey(2)
 	version = "0.2.0"
 	t.Cleanup(func() { version = "" })
 	word := func(v string, key ed25519.PrivateKey, issued time.Time) []byte {
-		r, err := release.New(v, "https://example.org/godwit", sha256.Sum256([]byte("sums")), issued, issued.Add(30*24*time.Hour))
+		r, err := release.New(v, "https://example.org/godwit", sha256.Sum256([]byte("sums")), issued,
+			issued.Add(30*24*time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +41,8 @@ func TestUpdateMirrors(t *testing.T) {
 	dir := t.TempDir()
 	good := word("0.3.0", maker, now)
 	for _, c := range []struct{ name, show, out, err string }{
-		{"nothing was seen yet", string(word("0.2.1", maker, now.Add(-48*time.Hour))), "Version 0.2.1 is there; you have 0.2.0.", ""},
+		{"nothing was seen yet", string(word("0.2.1", maker, now.Add(-48*time.Hour))),
+			"Version 0.2.1 is there; you have 0.2.0.", ""},
 		{"a newer version", string(good), "Version 0.3.0 is there; you have 0.2.0.", ""},
 		{"the same again", string(good), "Version 0.3.0 is there; you have 0.2.0.", ""},
 		{"what was right once", string(word("0.2.1", maker, now.Add(-48*time.Hour))), "", "older than one that was seen"},

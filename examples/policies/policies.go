@@ -73,14 +73,16 @@ type roomiest struct {
 func (p *roomiest) Traits() place.Traits { return place.Traits{} }
 
 // Place implements place.Policy. hosts are copies, on which it books what it places.
-func (p *roomiest) Place(_ time.Time, queue place.Queue, hosts []place.Host, _ place.Forecast, _ *rand.Rand) []place.Placement {
+func (p *roomiest) Place(_ time.Time, queue place.Queue, hosts []place.Host, _ place.Forecast,
+	_ *rand.Rand) []place.Placement {
 	p.out = p.out[:0]
 	hosts = slices.Clone(hosts)
 	for t, ok := queue.Next(); ok; t, ok = queue.Next() {
 		var best *place.Host
 		for i := range hosts {
 			h := &hosts[i]
-			if h.Idle() > 0 && h.Fits(&t) && float64(h.MemoryFree-t.Memory) >= p.spare*float64(h.Memory) && (best == nil || h.MemoryFree > best.MemoryFree) {
+			if h.Idle() > 0 && h.Fits(&t) && float64(h.MemoryFree-t.Memory) >= p.spare*float64(h.Memory) &&
+				(best == nil || h.MemoryFree > best.MemoryFree) {
 				best = h
 			}
 		}
@@ -92,7 +94,8 @@ func (p *roomiest) Place(_ time.Time, queue place.Queue, hosts []place.Host, _ p
 			continue
 		}
 		best.Take(&t)
-		p.out = append(p.out, place.Placement{Task: t.ID, Peer: best.Peer, Reason: place.Because("it has the most memory left")})
+		p.out = append(p.out, place.Placement{Task: t.ID, Peer: best.Peer,
+			Reason: place.Because("it has the most memory left")})
 	}
 	return p.out
 }
@@ -122,7 +125,8 @@ func (*modest) Grow(_ time.Time, claimants []share.Claimant, sites []share.Site)
 		if claimants[i].Demand > 0 {
 			n := min(idle, claimants[i].Demand)
 			idle -= n
-			out = append(out, share.Grant{Claimant: i, Site: share.AnySite, Slots: n, Reason: share.Because("who wants least has it first")})
+			out = append(out, share.Grant{Claimant: i, Site: share.AnySite, Slots: n,
+				Reason: share.Because("who wants least has it first")})
 		}
 	}
 	return out
@@ -221,7 +225,8 @@ func (p *closing) Scan(now time.Time, hosts []migrate.Host, _ migrate.Forecast, 
 	}
 	for i := range hosts {
 		if len(hosts[i].Tasks) > 0 {
-			p.out = append(p.out, migrate.Prediction{Peer: hosts[i].Peer, Exit: true, For: p.before, Reason: "the room is being closed"})
+			p.out = append(p.out, migrate.Prediction{Peer: hosts[i].Peer, Exit: true, For: p.before,
+				Reason: "the room is being closed"})
 		}
 	}
 	return p.out

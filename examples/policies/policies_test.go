@@ -58,7 +58,8 @@ chunking: "doubling:most=4"
 hosts: {slots: 2, memory: 4GiB}
 workload:
   classes:
-    - {name: sweep, arrival: times, times: [10m], tasks: 24, work: 15m, memory: 256MiB, state: 1MiB, law: "twofold:ratio=4"}
+    - {name: sweep, arrival: times, times: [10m], tasks: 24, work: 15m, memory: 256MiB, state: 1MiB,
+       law: "twofold:ratio=4"}
     - {name: single, arrival: renewal, gaps: twofold, interval: 15m, to: 2h, work: 10m, memory: 256MiB, state: 1MiB}
 `
 

@@ -147,7 +147,8 @@ func TestInstallTwiceAndRemove(t *testing.T) {
 	at := func(s *service.Spec) { s.Config, s.Linger = home, true }
 	m, r := installed(t, at)
 	for i, want := range [][]string{
-		{"systemctl --user daemon-reload", "systemctl --user enable godwit.service", "systemctl --user restart godwit.service",
+		{"systemctl --user daemon-reload", "systemctl --user enable godwit.service",
+			"systemctl --user restart godwit.service",
 			"loginctl enable-linger"},
 		{"systemctl --user enable --now godwit.service", "loginctl enable-linger"},
 	} {

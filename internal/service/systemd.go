@@ -19,7 +19,8 @@ const StateDir = "/var/lib/godwit"
 
 // A node that ends by SIGTERM hands over what it runs: 90 s is systemd's own default, said here since it matters.
 // Its sandboxes are not told themselves (mixed): the node ends them. It starts again after a crash, but not when
-// its flags or rules are refused (exit code 2). With Delegate the kernel holds the caps on cores and memory (owner.Cage).
+// its flags or rules are refused (exit code 2). With Delegate the kernel holds the caps on cores and memory
+// (owner.Cage).
 // There is no MemoryDenyWriteExecute: the compiler of tasks writes
 // the code that it runs.
 const started = `Type=exec

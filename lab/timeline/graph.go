@@ -41,7 +41,8 @@ func Graph(out io.Writer, st message.JobStatus) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" `+
 		`font-family="sans-serif" font-size="12">`+"\n", wide, high, wide, high)
-	b.WriteString(`<defs><marker id="a" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">` +
+	b.WriteString(`<defs><marker id="a" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" ` +
+		`markerHeight="8" orient="auto">` +
 		`<path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>` + "\n" +
 		`<rect width="100%" height="100%" fill="#fff"/>` + "\n")
 	fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="15" font-weight="bold">%s</text>`+"\n", graphMargin,
@@ -99,7 +100,8 @@ func arrow(b *strings.Builder, from, to *box, kind string) {
 // draw draws a stage: its name, how far it is, and a bar.
 func (b *box) draw(out *strings.Builder) {
 	x, y := b.x(), b.y()
-	fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="#f7f7f7" stroke="#888"/>`+"\n", x, y, boxWide,
+	fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="#f7f7f7" stroke="#888"/>`+"\n",
+		x, y, boxWide,
 		boxHigh)
 	fmt.Fprintf(out, `<text x="%d" y="%d" font-weight="bold">%s</text>`+"\n", x+barHigh, y+lineHigh, words(b.Name))
 	count := fmt.Sprintf("%d of %d done", b.Done, b.Tasks)
@@ -115,7 +117,8 @@ func (b *box) draw(out *strings.Builder) {
 		wide  float64
 		color string
 	}{{room, "#ddd"}, {done, "#2a9d4a"}} {
-		fmt.Fprintf(out, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`+"\n", at, y+boxHigh-2*barHigh, part.wide,
+		fmt.Fprintf(out, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>`+"\n",
+			at, y+boxHigh-2*barHigh, part.wide,
 			barHigh, part.color)
 	}
 	if failed > 0 {

@@ -71,7 +71,8 @@ func TestGraph(t *testing.T) {
 func TestHostileGraph(t *testing.T) {
 	st := message.JobStatus{Name: "</text><script>alert(1)</script>"}
 	for range 3 * task.MaxStages {
-		st.Stages = append(st.Stages, message.StageStatus{Name: "\x00<b>" + strings.Repeat("&", 1000), Done: 1 << 63, Failed: 1 << 63,
+		st.Stages = append(st.Stages, message.StageStatus{Name: "\x00<b>" + strings.Repeat("&", 1000),
+			Done: 1 << 63, Failed: 1 << 63,
 			Needs: []string{"", " ", "after \x00<b>" + strings.Repeat("&", 1000), "by <x> of nobody"}})
 	}
 	var b strings.Builder

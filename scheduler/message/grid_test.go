@@ -61,7 +61,8 @@ func TestGrid(t *testing.T) {
 		for k := range g.Bins {
 			var want Bin
 			for i := uint64(k) * g.PerBin; i < min(total, uint64(k+1)*g.PerBin); i++ {
-				*map[byte]*uint64{'w': &want.Waiting, 'r': &want.Running, 'd': &want.Done, 'f': &want.Failed, 'l': &want.Lent}[naive[i]]++
+				*map[byte]*uint64{'w': &want.Waiting, 'r': &want.Running, 'd': &want.Done,
+					'f': &want.Failed, 'l': &want.Lent}[naive[i]]++
 			}
 			if g.Bins[k] != want {
 				t.Fatalf("bin %d is %+v, want %+v", k, g.Bins[k], want)
