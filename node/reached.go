@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,8 +65,9 @@ func (n *Node) reached() ReachStatus {
 // the node, how its clock and its version are beside theirs, and by what it finds them.
 func (n *Node) Examine(ctx context.Context) []owner.Finding {
 	s := n.reached()
-	out := append(n.lending.Examine(), n.diskLeft(ctx), s.finding(len(n.net.Peers())), s.opened(n.cfg.NoPortMapping))
-	return append(append(out, n.around(ctx)...), n.looked(time.Now())...)
+	reached := []owner.Finding{s.finding(len(n.net.Peers())), s.opened(n.cfg.NoPortMapping)}
+	return slices.Concat(n.lending.Examine(), owner.In(owner.AreaNetwork, append(reached, n.looked(time.Now())...)...),
+		owner.In(owner.AreaMachine, append(n.around(ctx), n.diskLeft(ctx))...))
 }
 
 // finding says how others reach a node that has so many peers.
