@@ -56,13 +56,13 @@ type AskCells struct {
 	From task.PeerID
 }
 
-// SayLease says something to the leases of others. What is not delivered within
-// overlay.RenewEvery is dropped: the next says more. LeaseTaken answers it, once for
-// each peer.
+// SayLease says something to the leases of others. What is not delivered within Wait is
+// dropped: the next says more. LeaseTaken answers it, once for each peer.
 type SayLease struct {
 	Of    *Member
 	To    []task.PeerID
 	Lease Lease
+	Wait  time.Duration // from overlay.RenewEvery to less than overlay.LeaseTime
 }
 
 // A Lease is one of the three things that leases say to each other.

@@ -129,17 +129,21 @@ func (m *Member) obey(effects []overlay.LeaseEffect) {
 		case overlay.Suspect:
 			m.suspected(e.Peer)
 		case overlay.SendRenewal:
-			m.p.emit(SayLease{Of: m, To: e.To, Lease: m.says(Renewal, e.Renewal)})
+			sayLease(m, m.says(Renewal, e.Renewal), e.To...)
 		case overlay.SendHandOver:
-			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: m.says(Offer, e.Renewal)})
+			sayLease(m, m.says(Offer, e.Renewal), e.To)
 		case overlay.Refuse:
 			refusal := m.says(Refusal, overlay.Renewal{Epoch: e.Epoch})
 			refusal.Leader = e.Leader
-			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: refusal})
+			sayLease(m, refusal, e.To)
 		}
 	}
 	m.leaseAsked = false
 	m.leaderMayHaveChanged()
+}
+
+func sayLease(m *Member, l Lease, to ...task.PeerID) {
+	m.p.emit(SayLease{Of: m, To: to, Lease: l, Wait: m.lease.RenewWait()})
 }
 
 // suspected asks after a coordinator that is silent; a leader does not wait for it

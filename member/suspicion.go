@@ -103,11 +103,12 @@ func (p *Peer) doubt(peer task.PeerID, why string) {
 		return // nobody relies on it
 	}
 	p.suspicion.Helpers(p.world.Neighbours())
-	strain := 0
+	strain, lag := 0, time.Duration(0)
 	for _, m := range p.members {
 		m.catchUp()
-		strain = max(strain, m.lease.Strain())
+		strain, lag = max(strain, m.lease.Strain()), max(lag, m.lease.Lag())
 	}
 	p.suspicion.Strained(strain)
+	p.suspicion.Lagged(lag)
 	p.judge(p.suspicion.Broke(peer, why, p.now))
 }

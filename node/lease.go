@@ -41,7 +41,7 @@ func (m *membership) sayLease(ctx context.Context, e member.SayLease) {
 	}
 	for _, to := range e.To {
 		o.spawn(func() {
-			ctx, cancel := context.WithTimeout(ctx, overlay.RenewEvery)
+			ctx, cancel := context.WithTimeout(ctx, e.Wait)
 			defer cancel()
 			_, err := o.net.Request(ctx, to, methodLease, body)
 			taken := member.LeaseTaken{Of: m.Member, By: to, Renewal: err == nil && e.Lease.Kind == member.Renewal,

@@ -66,6 +66,7 @@ type Lease struct {
 	ticked  time.Time
 	strain  int       // how starved of processor this member has been, to maxStrain
 	calm    time.Time // strain falls by one a LeaseTime later
+	lag     lag       // by how much it is late each time
 
 	led    time.Time // since when this member leads
 	renew  time.Time // when this leader renews next
@@ -201,6 +202,16 @@ func (l *Lease) Lost(peer task.PeerID, now time.Time) {
 // Strain returns how starved of processor this member's process has been of
 // late: 0 for not at all, at most 4. It is for Suspicion.Strained.
 func (l *Lease) Strain() int { return l.strain }
+
+// Lag returns by how much this member's process comes late to what is due, of late: less than
+// RenewEvery, and 0 where it hardly does. It is for Suspicion.Lagged.
+func (l *Lease) Lag() time.Duration { return time.Duration(l.lag) }
+
+// RenewWait is how long a member has to take a renewal: RenewEvery, and longer, but less than
+// LeaseTime, where this member's process is late each time: then the answer is, too.
+func (l *Lease) RenewWait() time.Duration {
+	return min(RenewEvery+l.lag.allowance(), LeaseTime-RenewEvery/4)
+}
 
 // Refused takes in that from knows of a higher epoch, in which leader leads; nobody, if
 // that is empty. A leader that would not have it so takes one above.

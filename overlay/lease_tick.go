@@ -59,24 +59,32 @@ func (l *Lease) Next() time.Time {
 func (l *Lease) notice(now time.Time) {
 	late := now.Sub(l.ticked.Add(RenewEvery))
 	l.ticked = now
-	if late < RenewEvery {
+	if l.lag.note(late); late < RenewEvery {
+		if late > lagSlack { // it did not listen meanwhile
+			l.forgive(late, now)
+		}
 		if now.Sub(l.calm) >= LeaseTime {
 			l.calm, l.strain = now, max(0, l.strain-1)
 		}
 		return
 	}
 	l.calm, l.strain = now, min(l.strain+1, maxStrain)
-	l.expires = l.expires.Add(late + RenewEvery)
-	if full := now.Add(LeaseTime); l.expires.After(full) {
-		l.expires = full
-	}
+	l.forgive(late+RenewEvery, now)
+}
+
+// forgive leaves a time in which this member's process did not run out of what others have to
+// be heard in.
+func (l *Lease) forgive(out time.Duration, now time.Time) {
+	l.expires = earlier(l.expires.Add(out), later(l.expires, now.Add(LeaseTime)))
 	for p, at := range l.heard {
-		l.heard[p] = at.Add(late + RenewEvery)
+		l.heard[p] = earlier(at.Add(out), later(at, now))
 	}
 }
 
 // patience is what a starved member adds to its waiting.
-func (l *Lease) patience() time.Duration { return time.Duration(l.strain) * RenewEvery }
+func (l *Lease) patience() time.Duration {
+	return min(time.Duration(l.strain)*RenewEvery+l.lag.allowance(), maxStrain*RenewEvery)
+}
 
 // turn is when this member takes over if it hears nothing: those that the leader
 // named first, each in its turn, then those of this member's own view, once the

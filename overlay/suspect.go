@@ -67,6 +67,7 @@ type Suspicion struct {
 	strain  int       // own, from lateness; 0 to maxStrain
 	calm    time.Time // strain falls by one each calmAfter from here
 	outside int       // strain that the driver knows of
+	lag     lag       // as the driver knows it
 
 	asks    [maxAsks]time.Time // when lost members were last asked because somebody told of them
 	nextAsk int                // the oldest of these
@@ -204,6 +205,16 @@ func (s *Suspicion) Helpers(peers []task.PeerID) {
 // such as Lease.Strain: it stands as long as it is not said otherwise.
 func (s *Suspicion) Strained(strain int) { s.outside = min(max(strain, 0), maxStrain) }
 
+// Lagged takes in by how much this process comes late to what is due, such as Lease.Lag: whoever is
+// asked gets as much longer. It stands as long as it is not said otherwise.
+func (s *Suspicion) Lagged(by time.Duration) { s.lag = lag(min(max(by, 0), RenewEvery)) }
+
+// waits is how long an answer may take: as long as it does where nobody starves, and what this
+// process's own lag adds.
+func (s *Suspicion) waits(usual time.Duration) time.Duration {
+	return min(usual+s.lag.allowance(), MaxProbeWait)
+}
+
 // Forget removes a member that left, or whose adverts expired, from the table. A
 // suspicion of it is dropped with it.
 func (s *Suspicion) Forget(peer task.PeerID) { delete(s.members, peer) }
@@ -222,7 +233,7 @@ func (s *Suspicion) Beliefs() []Belief {
 // probe begins a round.
 func (s *Suspicion) probe(peer task.PeerID, w *watch, now time.Time) []SuspicionEffect {
 	s.relax(now)
-	wait := min(ProbeWait*time.Duration(1+max(s.strain, s.outside)), MaxProbeWait)
+	wait := s.waits(ProbeWait * time.Duration(1+max(s.strain, s.outside)))
 	w.phase, w.until, w.wait, w.probed, w.asked = probing, now.Add(wait), wait, now, nil
 	w.round++
 	return []SuspicionEffect{Probe{Peer: peer, Wait: wait}}
@@ -237,8 +248,9 @@ func (s *Suspicion) ask(peer task.PeerID, w *watch, now time.Time) []SuspicionEf
 	if w.told == maxTold {
 		return s.lose(peer, w, w.silence()+", though others said they reach it", now)
 	}
-	w.phase, w.until, w.asked = asking, now.Add(IndirectWait), via
-	return []SuspicionEffect{AskVia{Peer: peer, Via: slices.Clone(via), Wait: IndirectWait}}
+	wait := s.waits(IndirectWait)
+	w.phase, w.until, w.asked = asking, now.Add(wait), via
+	return []SuspicionEffect{AskVia{Peer: peer, Via: slices.Clone(via), Wait: wait}}
 }
 
 // vouched takes another's word that a member is there, for now. That a probe of

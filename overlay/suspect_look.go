@@ -60,6 +60,7 @@ func (s *Suspicion) lookLater(peer task.PeerID, w *watch, now time.Time) {
 
 // look asks a lost member for a sign of life.
 func (s *Suspicion) look(peer task.PeerID, w *watch, now time.Time) []SuspicionEffect {
-	w.phase, w.until, w.wait, w.probed = looking, now.Add(ProbeWait), ProbeWait, now
-	return []SuspicionEffect{Probe{Peer: peer, Wait: ProbeWait}}
+	wait := s.waits(ProbeWait)
+	w.phase, w.until, w.wait, w.probed = looking, now.Add(wait), wait, now
+	return []SuspicionEffect{Probe{Peer: peer, Wait: wait}}
 }

@@ -246,6 +246,7 @@ func TestNeverLostWhileItAnswers(t *testing.T) {
 			p := rapid.SampledFrom(judged).Draw(t, "who")
 			m.carry(m.s.Broke(p, "its connection broke", m.now))
 			m.s.Strained(rapid.IntRange(-1, 9).Draw(t, "strain"))
+			m.s.Lagged(time.Duration(rapid.IntRange(-1, 2000).Draw(t, "lag")) * time.Millisecond)
 			for range rapid.IntRange(0, maxDelays).Draw(t, "pauses") {
 				m.run(time.Duration(rapid.IntRange(0, 2000).Draw(t, "before")) * time.Millisecond)
 				m.asleep = m.now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "pause")) * time.Millisecond)

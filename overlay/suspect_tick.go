@@ -25,7 +25,7 @@ func (s *Suspicion) Tick(now time.Time) []SuspicionEffect {
 		case w.phase == asking && !now.Before(w.until):
 			if s.late(w, now) {
 				// Their answers may be waiting to be read.
-				w.until = now.Add(IndirectWait)
+				w.until = now.Add(s.waits(IndirectWait))
 				continue
 			}
 			effects = append(effects, s.lose(peer, w, w.silence()+", and no answer came through others either", now)...)
