@@ -400,6 +400,7 @@ class MachineRule(TypedDict, total=False):
 
 
 class MachineSensor(TypedDict, total=False):
+    area: str
     check: str
     fix: str
     result: str
