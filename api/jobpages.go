@@ -20,7 +20,7 @@ type JobList struct {
 	Total  int            `json:"total"` // of those in the state that was asked for
 	From   int            `json:"from"`
 	States map[string]int `json:"states"` // how many jobs there are in each
-	Jobs   []ListedJob    `json:"jobs"`   // the newest first, at most view.MaxRows
+	Jobs   []ListedJob    `json:"jobs"`   // the newest first, at most view.MaxRows and view.MostRows bytes
 }
 
 // A ListedJob is a job, and whether this node submitted it.
@@ -53,9 +53,9 @@ func listJobs(jobs []message.JobStatus, self task.PeerID, state string, from uin
 	l.Total = len(jobs)
 	l.From = int(min(from, uint64(len(jobs))))
 	for _, j := range jobs[l.From:min(len(jobs), l.From+limit)] {
-		j.TasksList = nil
-		l.Jobs = append(l.Jobs, ListedJob{j, j.Submitter == self})
+		l.Jobs = append(l.Jobs, ListedJob{view.Brief(j), j.Submitter == self})
 	}
+	l.Jobs = view.Within(l.Jobs, view.MostRows)
 	return l
 }
 

@@ -91,7 +91,7 @@ func (s pages) look(ctx context.Context, say func(topic string, data []byte)) er
 	hint(say, topicJobs, sumJobs(jobs))
 	hint(say, topicMembers, home.Near, home.Overlays)
 	hint(say, topicOverlays, home.Overlays)
-	hint(say, topicMachine, home.State, home.Rule, home.Since)
+	hint(say, topicMachine, home.State, home.Rule, home.Since, s.node.Walled())
 	decided, err := s.node.Decided(ctx)
 	if err != nil {
 		return err

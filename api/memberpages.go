@@ -38,7 +38,7 @@ func (s pages) swarm(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		out.Roster = rosters[0]
-		view.CleanRows(out.Rows)
+		out.Rows = view.CleanRows(out.Rows)
 	}
 	return writeJSON(w, out, nil)
 }
@@ -51,8 +51,9 @@ func (s pages) pools(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all = all[:min(len(all), view.MaxRows)]
-	out := view.Pools{Pools: []view.Pool{}}
+	known := len(all)
+	all = all[:min(known, view.MaxRows)]
+	pools := []view.Pool{}
 	for _, o := range all {
 		d, err := s.overlays.OverlayDetail(r.Context(), string(o.ID))
 		if errors.Is(err, node.ErrUnknownOverlay) { // it was left meanwhile
@@ -65,8 +66,10 @@ func (s pages) pools(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		out.Pools = append(out.Pools, view.NewPool(d, &rosters[0], s.node.ID()))
+		pools = append(pools, view.NewPool(d, &rosters[0], s.node.ID()))
 	}
+	out := view.NewPools(pools)
+	out.More += known - len(all)
 	return writeJSON(w, out, nil)
 }
 

@@ -12,7 +12,6 @@ import (
 	"godwit/api/view"
 	"godwit/node"
 	"godwit/owner"
-	"godwit/task"
 	"godwit/trace"
 )
 
@@ -67,7 +66,7 @@ func (s pages) writeMachine(w http.ResponseWriter, r *http.Request, rules *owner
 	if err != nil {
 		return err
 	}
-	found := s.node.Examine(r.Context())
+	found := s.node.Sense(r.Context())
 	return writeJSON(w, view.NewMachine(h, time.Now(), stays, &of, rules, file, ruleText(file), found), nil)
 }
 
@@ -178,13 +177,7 @@ func (s pages) research(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := view.Research{Members: view.NewHabits(records), Decisions: decided[:min(len(decided), view.MaxRows)]}
-	for i := range out.Decisions {
-		out.Decisions[i].Reason = task.Printable(out.Decisions[i].Reason, maxReason)
-	}
+	out := view.Research{Members: view.NewHabits(records), Decisions: view.Recent(decided)}
 	out.Reliability = s.reliable.of(records)
 	return writeJSON(w, out, nil)
 }
-
-// maxReason bounds the reason of a decision that is shown, in bytes.
-const maxReason = 400

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
 
+	"godwit/api/view"
 	"godwit/node"
 	"godwit/task"
 )
@@ -203,8 +205,33 @@ func (s *Server) why(w http.ResponseWriter, r *http.Request) error {
 		}
 		index = &i
 	}
+	rows, err := number(r, "rows", allRows, view.MaxRows)
+	if err != nil {
+		return err
+	}
+	peers, err := number(r, "peers", allRows, view.MaxRows)
+	if err != nil {
+		return err
+	}
 	why, err := s.node.Why(r.Context(), id, index)
+	if err == nil {
+		why.Reasons = fewReasons(why.Reasons, rows, peers)
+	}
 	return writeJSON(w, why, err)
+}
+
+// allRows is how many rows there are at most where nobody asks for fewer.
+const allRows = math.MaxInt
+
+// fewReasons are the first reasons, with the first peers of each, for who asked for fewer than all.
+func fewReasons(all []node.WhyReason, rows, peers int) []node.WhyReason {
+	for i := range all {
+		all[i].Peers = all[i].Peers[:min(len(all[i].Peers), peers)]
+	}
+	if rows == allRows {
+		return all
+	}
+	return view.Within(all[:min(len(all), rows)], view.SomeRows)
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {

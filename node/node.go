@@ -27,6 +27,7 @@ type Node struct {
 	proofs   *proofs
 	tallies  *tallies
 	thankful *thankful
+	walled   wallsLookedAt
 
 	speed float64 // of a core, relative to the reference core; 0 not yet measured; the loop's
 }

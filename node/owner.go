@@ -217,10 +217,8 @@ func (l *lending) loadPause(ctx context.Context) (p owner.Pause, err error) {
 	return p, nil
 }
 
-// Examine checks what the owner's rules rest on, and what keeps tasks in.
-func (l *lending) Examine() []owner.Finding {
-	return append(l.monitor.Examine(l.exec.Runner.Caps()), l.exec.Runner.Walls()...)
-}
+// sensed checks what the owner's rules rest on.
+func (l *lending) sensed() []owner.Finding { return l.monitor.Examine(l.exec.Runner.Caps()) }
 
 // strict reports whether the owner wants tasks to be interpreted.
 func (l *lending) strict() bool {

@@ -3,8 +3,13 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"os"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
 
 	"godwit/member"
 	"godwit/overlay"
@@ -17,7 +22,68 @@ import (
 func crowd(t testing.TB, members, jobs int) (*Node, []task.JobID) {
 	t.Helper()
 	cfg := realConfig(t.TempDir())
+	cfg.Memory = 1 << 30 // less than a task of crowdJob needs
 	cfg.Cells = overlay.CellRule{Most: 1 << 20, Least: 1 << 19, Join: 1, Ready: 1 << 20}
+	n := running(t, cfg)
+	// In an open pool nobody may have so many jobs.
+	d, err := n.CreateOverlay(t.Context(), OverlayRules{Name: benchOverlay, Admission: AdmitInvited})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := n.Invite(t.Context(), string(d.ID), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticket, err := overlay.ParseTicket(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	var all []overlay.Advert
+	for i := range members {
+		_, id := schedtest.Identity(i + 1)
+		pass, err := ticket.Pass(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, overlay.Advert{Peer: id, Overlay: overlay.ID(d.ID), Pass: pass, Seq: 1, Issued: now,
+			Expires: now.Add(time.Hour), State: overlay.State(i % 3), Version: "test"})
+	}
+	if err := n.do(t.Context(), func() { // at once: who coordinates is drawn anew after each
+		for i := range all {
+			n.tell(member.Advertised{Advert: &all[i]})
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return n, handIn(t, n, jobs)
+}
+
+// handIn hands in so many jobs, many at a time: those share the store's commits.
+func handIn(t testing.TB, n *Node, jobs int) []task.JobID {
+	t.Helper()
+	const atOnce = 32
+	ids, errs := make([]task.JobID, jobs), make([]error, jobs)
+	job := crowdJob(t, n)
+	var group sync.WaitGroup
+	turns := make(chan struct{}, atOnce)
+	for i := range jobs {
+		turns <- struct{}{}
+		group.Go(func() {
+			ids[i], errs[i] = n.Submit(t.Context(), job)
+			<-turns
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// running is a real node that runs until the test ends.
+func running(t testing.TB, cfg Config) *Node {
+	t.Helper()
 	n, err := New(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -31,33 +97,7 @@ func crowd(t testing.TB, members, jobs int) (*Node, []task.JobID) {
 			t.Error(err)
 		}
 	})
-	d, err := n.CreateOverlay(t.Context(), OverlayRules{Name: benchOverlay})
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now()
-	var all []overlay.Advert
-	for i := range members {
-		_, id := schedtest.Identity(i + 1)
-		all = append(all, overlay.Advert{Peer: id, Overlay: overlay.ID(d.ID), Seq: 1, Issued: now,
-			Expires: now.Add(time.Hour), State: overlay.State(i % 3), Version: "test"})
-	}
-	if err := n.do(t.Context(), func() { // at once: who coordinates is drawn anew after each
-		for i := range all {
-			n.tell(member.Advertised{Advert: &all[i]})
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
-	var ids []task.JobID
-	for range jobs {
-		id, err := n.Submit(t.Context(), crowdJob(t, n))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, id)
-	}
-	return n, ids
+	return n
 }
 
 // crowdJob is a sweep of a million tasks that need more than any member has.
@@ -86,6 +126,11 @@ func looks(n *Node, job task.JobID) map[string]func(context.Context) (any, error
 		"census":    func(ctx context.Context) (any, error) { return n.Census(ctx) },
 		"rosters":   func(ctx context.Context) (any, error) { return n.Rosters(ctx, benchOverlay, rows) },
 		"grid":      func(ctx context.Context) (any, error) { return n.Grid(ctx, job, rows) },
+		"job":       func(ctx context.Context) (any, error) { return n.Job(ctx, job, 0, 0) },
+		"task":      func(ctx context.Context) (any, error) { return n.Job(ctx, job, 500_000, 1) },
+		"drawn":     func(ctx context.Context) (any, error) { return n.Job(ctx, job, 0, 1000) },
+		"end":       func(ctx context.Context) (any, error) { return n.foresee(ctx, job) },
+		"machine":   func(ctx context.Context) (any, error) { return n.Sense(ctx), nil },
 		"why":       func(ctx context.Context) (any, error) { return n.Why(ctx, job, nil) },
 		"decisions": func(ctx context.Context) (any, error) { d, err := n.Decisions(ctx); return first(d, rows), err },
 		"records":   func(ctx context.Context) (any, error) { r, err := n.Records(ctx, 50); return len(r), err },
@@ -144,16 +189,32 @@ func TestPagesOfACrowd(t *testing.T) {
 	}
 }
 
+// processorTime is what this process has used of processors.
+func processorTime(b *testing.B) time.Duration {
+	p, err := process.NewProcess(int32(os.Getpid()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	used, err := p.Times()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration((used.User + used.System) * float64(time.Second))
+}
+
 // BenchmarkPages is what pages ask of a node among 10,000 members, with 1,000 jobs of a million tasks.
 func BenchmarkPages(b *testing.B) {
 	n, ids := crowd(b, 10_000, 1000)
 	for name, look := range looks(n, ids[0]) {
 		b.Run(name, func(b *testing.B) {
+			before := processorTime(b)
 			for b.Loop() {
 				if _, err := look(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}
+			took := processorTime(b) - before // beside other work it says more than the time that passes
+			b.ReportMetric(float64(took)/float64(time.Millisecond)/float64(b.N), "cpu-ms/op")
 		})
 	}
 }

@@ -216,7 +216,7 @@ func TestPartThatNobodyServes(t *testing.T) {
 		if err := lie.Sign(s.peers[0].key); err != nil {
 			t.Fatal(err)
 		}
-		part := lie.Trail.ProveIntervals(n, n, kept)
+		part := lie.Trail.ProveIntervals(0, n, n, kept)
 		p.onLoop(t, func() { p.proofs.askAt = p.now().Add(unheardFor) }) // it asks nobody meanwhile
 		for name, tt := range map[string]struct {
 			part *task.PartProof

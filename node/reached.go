@@ -64,9 +64,17 @@ func (n *Node) reached() ReachStatus {
 // Examine checks what the owner's rules rest on, what keeps tasks in, whether the disk has room, how others reach
 // the node, how its clock and its version are beside theirs, and by what it finds them.
 func (n *Node) Examine(ctx context.Context) []owner.Finding {
+	walls := n.exec.Runner.Walls()
+	n.walled.take(walls, time.Now())
+	return n.found(ctx, walls)
+}
+
+// found is Examine with what was found of what keeps tasks in.
+func (n *Node) found(ctx context.Context, walls []owner.Finding) []owner.Finding {
 	s := n.reached()
 	reached := []owner.Finding{s.finding(len(n.net.Peers())), s.opened(n.cfg.NoPortMapping)}
-	return slices.Concat(n.lending.Examine(), owner.In(owner.AreaNetwork, append(reached, n.looked(time.Now())...)...),
+	return slices.Concat(n.lending.sensed(), walls,
+		owner.In(owner.AreaNetwork, append(reached, n.looked(time.Now())...)...),
 		owner.In(owner.AreaMachine, append(n.around(ctx), n.diskLeft(ctx))...))
 }
 

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"godwit/sandbox/freeze"
@@ -45,7 +44,7 @@ func ThinTrail(trail []task.Boundary, spacing, fuel uint64) []task.Boundary {
 	if spacing == 0 || !longEnough(spacing, fuel) {
 		return nil
 	}
-	return thin(trail, 0, task.SpacingAt(spacing, fuel))
+	return task.ThinBoundaries(trail, 0, task.SpacingAt(spacing, fuel))
 }
 
 // spacingAfter is how far beyond the last multiple the next boundary lies. It is task.SpacingAt, unless the next would
@@ -56,15 +55,6 @@ func spacingAfter(spacing, fuel uint64) uint64 {
 		return now * 2
 	}
 	return now
-}
-
-// thin gives the boundaries of a larger spacing, of those that a run from base has come to.
-func thin(trail []task.Boundary, base, spacing uint64) []task.Boundary {
-	return slices.DeleteFunc(slices.Clone(trail), func(b task.Boundary) bool {
-		keep := task.Crosses(base, b.Fuel, spacing)
-		base = b.Fuel
-		return !keep
-	})
 }
 
 // A trail is what the parent knows of a task's boundaries.
@@ -105,7 +95,7 @@ func (t *trail) add(b task.Boundary, pause time.Duration) error {
 		return fmt.Errorf("the sandbox process sent a boundary at fuel %d after one at %d: the spacing is %d", b.Fuel,
 			t.last(), now)
 	}
-	t.kept = append(thin(t.kept, t.base, now), b)
+	t.kept = append(task.ThinBoundaries(t.kept, t.base, now), b)
 	pause = max(pause, 0)
 	t.stat.Count, t.stat.Pause, t.stat.Longest = t.stat.Count+1, t.stat.Pause+pause, max(t.stat.Longest, pause)
 	return nil
@@ -118,7 +108,7 @@ func (t *trail) finish(rep *Report, ended bool) error {
 	}
 	rep.Boundaries, rep.Spacing = t.stat, t.spacing
 	if t.spacing > 0 && (!ended || longEnough(t.spacing, rep.Fuel)) {
-		rep.Trail = thin(t.kept, t.base, task.SpacingAt(t.spacing, rep.Fuel))
+		rep.Trail = task.ThinBoundaries(t.kept, t.base, task.SpacingAt(t.spacing, rep.Fuel))
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package scheduler
 
 import (
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -38,15 +38,38 @@ func (c *Coordinator) Job(id task.JobID, page message.Page) (message.JobStatus, 
 	if page.Limit <= 0 {
 		return st, true
 	}
-	indices := slices.Sorted(maps.Keys(j.ledger.Rows))
-	from, _ := slices.BinarySearch(indices, page.From)
-	for _, i := range indices[from:min(len(indices), from+page.Limit)] {
+	for _, i := range pageOf(j.ledger.Rows, page) {
 		row := j.ledger.Rows[i]
 		t := message.NewTaskStatus(j.spec, i, j.taskState(i), row.Log, row.Agreed())
 		t.Reason = row.Why(j.ledger.Rule())
 		st.TasksList = append(st.TasksList, t)
 	}
 	return st, true
+}
+
+// pageOf returns the indices of a page of rows, in order. Rows mostly follow each other, so that a page is found by
+// asking for one index after the other; where it is not, all are looked at.
+func pageOf[Row any](rows map[uint64]Row, page message.Page) (out []uint64) {
+	const farther = 16 // times as many indices as are wanted
+	most := uint64(min(page.Limit, len(rows)))
+	for i, n := page.From, uint64(0); n < farther*most; i, n = i+1, n+1 {
+		if _, ok := rows[i]; ok {
+			if out = append(out, i); uint64(len(out)) == most {
+				return out
+			}
+		}
+		if i == math.MaxUint64 {
+			return out
+		}
+	}
+	out = out[:0]
+	for i := range rows {
+		if i >= page.From {
+			out = append(out, i)
+		}
+	}
+	slices.Sort(out)
+	return out[:min(len(out), page.Limit)]
 }
 
 // taskState returns "waiting", "running", "done" or "failed".

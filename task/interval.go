@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -47,8 +48,8 @@ func SpacingAt(spacing, fuel uint64) uint64 {
 // Crosses reports whether the way from one fuel to another leads over a multiple of a spacing.
 func Crosses(from, to, spacing uint64) bool { return to/spacing > from/spacing }
 
-// base is the fuel at which the run began.
-func (t *Trail) base() uint64 {
+// Base is the fuel at which the run began: 0 for the beginning of the task.
+func (t *Trail) Base() uint64 {
 	if len(t.Began) == 0 {
 		return 0
 	}
@@ -60,28 +61,43 @@ func (t *Trail) base() uint64 {
 // multiple of the spacing. So nobody can put much of a task into an interval that is seldom drawn.
 // t may be nil.
 func (t *Trail) Intervals(spacing uint64) int {
-	if t == nil || spacing == 0 || t.Boundaries+1 < MinIntervals {
-		return 0
-	}
-	if now := SpacingAt(spacing, t.Fuel); t.Fuel/now-t.base()/now != uint64(t.Boundaries) {
+	if t == nil || t.Boundaries+1 < MinIntervals || !t.regular(spacing) {
 		return 0
 	}
 	return int(t.Boundaries) + 1
 }
 
+// regular reports whether a run has one boundary for each multiple of the spacing that it should know.
+func (t *Trail) regular(spacing uint64) bool {
+	if spacing == 0 || t.Fuel < t.Base() {
+		return false
+	}
+	now := SpacingAt(spacing, t.Fuel)
+	return t.Fuel/now-t.Base()/now == uint64(t.Boundaries)
+}
+
 // CheckBoundaries checks boundaries that a worker says are those of its trail: that it has signed
 // them, and that they lie where they have to, of a job with that spacing.
 func (t *Trail) CheckBoundaries(of []Boundary, spacing uint64) error {
-	if t.Intervals(spacing) != len(of)+1 || !bytes.Equal(TrailRoot(of), t.Root) {
+	if !t.regular(spacing) || int(t.Boundaries) != len(of) || !bytes.Equal(TrailRoot(of), t.Root) {
 		return errors.New("the boundaries are not those that the worker signed")
 	}
 	now := SpacingAt(spacing, t.Fuel)
 	for i, b := range of {
-		if b.Fuel/now != t.base()/now+1+uint64(i) || b.Fuel > t.Fuel {
+		if b.Fuel/now != t.Base()/now+1+uint64(i) || b.Fuel > t.Fuel {
 			return fmt.Errorf("boundary %d lies at fuel %d: the spacing is %d", i, b.Fuel, now)
 		}
 	}
 	return nil
+}
+
+// ThinBoundaries returns those of a larger spacing, of the boundaries that a run from base came to.
+func ThinBoundaries(of []Boundary, base, spacing uint64) []Boundary {
+	return slices.DeleteFunc(slices.Clone(of), func(b Boundary) bool {
+		keep := Crosses(base, b.Fuel, spacing)
+		base = b.Fuel
+		return !keep
+	})
 }
 
 // IntervalFuel returns where an interval begins and ends in fuel, by the boundaries of a trail.

@@ -20,7 +20,7 @@ func ranBy(left ...PeerID) (*Result, *KeptStates) {
 	}
 	kept := &KeptStates{}
 	for k := range n {
-		fuel := uint64(k) + t.base()/DefaultSpacing*DefaultSpacing + uint64(k+1)*DefaultSpacing
+		fuel := uint64(k) + t.Base()/DefaultSpacing*DefaultSpacing + uint64(k+1)*DefaultSpacing
 		h := sha256.Sum256([]byte{byte(k)})
 		kept.States = append(kept.States, KeptState{Fuel: fuel, Hash: h[:], CID: RawCID(h[:])})
 	}
@@ -45,15 +45,15 @@ func TestSegment(t *testing.T) {
 		state bool // it begins with one whose blocks are named
 		why   string
 	}{
-		"from the beginning": {plain, plain.Trail.ProveIntervals(0, 0, plainKept), "w", false, false, ""},
-		"between":            {plain, plain.Trail.ProveIntervals(4, 4, plainKept), "w", false, true, ""},
-		"to the end":         {plain, plain.Trail.ProveIntervals(9, 9, plainKept), "w", true, true, ""},
+		"from the beginning": {plain, plain.Trail.ProveIntervals(0, 0, 0, plainKept), "w", false, false, ""},
+		"between":            {plain, plain.Trail.ProveIntervals(0, 4, 4, plainKept), "w", false, true, ""},
+		"to the end":         {plain, plain.Trail.ProveIntervals(0, 9, 9, plainKept), "w", true, true, ""},
 		"several at once":    {plain, &PartProof{First: 0, Last: 4, Kept: plainKept.States}, "w", false, false, ""},
 		"of the first":       {moved, moved.Trail.ProveLink(2), "a", false, false, ""},
 		"of the second":      {moved, moved.Trail.ProveLink(1), "b", false, true, ""},
 		"of it once more":    {moved, moved.Trail.ProveLink(0), "b", false, true, ""},
 		"of both its states": {moved, &PartProof{First: 1, Last: 3}, "b", false, true, ""},
-		"from theirs":        {moved, moved.Trail.ProveIntervals(0, 0, movedKept), "w", false, true, ""},
+		"from theirs":        {moved, moved.Trail.ProveIntervals(0, 0, 0, movedKept), "w", false, true, ""},
 		"from theirs to the end, boundaries or not": {moved, &PartProof{First: 3, Last: 4}, "w", true, true, ""},
 		"of two workers":   {moved, &PartProof{First: 0, Last: 2}, "", false, false, "several workers"},
 		"of all":           {moved, &PartProof{First: 0, Last: 4}, "", false, false, "several workers"},
@@ -91,7 +91,7 @@ func TestHostileSegments(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, q := range r.points(p.Kept)[p.First+1 : p.Last+1] {
+		for _, q := range r.points(p.Leg, p.Kept)[p.First+1 : p.Last+1] {
 			if q.by != s.By || q.fuel < s.From || q.fuel > s.To {
 				t.Fatalf("%+v leads over %+v", s, q)
 			}

@@ -12,6 +12,7 @@ import (
 const (
 	stateDomain    = "godwit state 2\x00"
 	madeDomain     = "godwit state 3\x00" // that says how it was made
+	wayDomain      = "godwit state 4\x00" // and by which boundaries
 	badStateDomain = "godwit bad state 1\x00"
 )
 
@@ -31,6 +32,11 @@ type State struct {
 	// wrong. Empty and 0 where the worker does not say, and where Bad.
 	Engine string
 	Pass   uint32
+	// Boundaries is how many the worker's own run came to until then, and Root is their TrailRoot, as a Trail
+	// has them: whoever goes on from the state need not run again what lies before it, but for a part. 0 and
+	// empty for none, and where Pass is 0.
+	Boundaries uint32
+	Root       []byte
 }
 
 // A Voucher is a worker's signed word about a state of a task that it had the lease of, with
@@ -41,17 +47,19 @@ type Voucher struct {
 	Receipt Receipt `cbor:"2,keyasint"`
 	// Signature is the worker's over the receipt and what it says of the state.
 	Signature []byte `cbor:"3,keyasint"`
-	// Hash, Prior, Engine and Pass are as State has them.
-	Hash   []byte `cbor:"4,keyasint,omitempty"`
-	Prior  []byte `cbor:"5,keyasint,omitempty"`
-	Engine string `cbor:"6,keyasint,omitempty"`
-	Pass   uint32 `cbor:"7,keyasint,omitempty"`
+	// Hash, Prior, Engine, Pass, Boundaries and Root are as State has them.
+	Hash       []byte `cbor:"4,keyasint,omitempty"`
+	Prior      []byte `cbor:"5,keyasint,omitempty"`
+	Engine     string `cbor:"6,keyasint,omitempty"`
+	Pass       uint32 `cbor:"7,keyasint,omitempty"`
+	Boundaries uint32 `cbor:"8,keyasint,omitempty"`
+	Root       []byte `cbor:"9,keyasint,omitempty"`
 }
 
 // Vouch signs a worker's word about a state. It refuses one that Verify would refuse.
 func Vouch(key ed25519.PrivateKey, receipt *Receipt, s State) (*Voucher, error) {
 	v := &Voucher{Worker: PeerIDOf(key.Public().(ed25519.PublicKey)), Receipt: *receipt,
-		Hash: s.Hash, Prior: s.Prior, Engine: s.Engine, Pass: s.Pass}
+		Hash: s.Hash, Prior: s.Prior, Engine: s.Engine, Pass: s.Pass, Boundaries: s.Boundaries, Root: s.Root}
 	b, err := v.body(s)
 	if err != nil {
 		return nil, fmt.Errorf("vouching for a state: %w", err)
@@ -60,7 +68,7 @@ func Vouch(key ed25519.PrivateKey, receipt *Receipt, s State) (*Voucher, error) 
 	return v, nil
 }
 
-// Verify checks that Worker said that of a state, whose Hash, Prior, Engine and Pass are the voucher's own, and
+// Verify checks that Worker said that of a state, of which Hash, Prior and all below are the voucher's own, and
 // that Receipt's leader gave it a lease of the task. Whether that peer may lead is for the caller
 // to know.
 func (v *Voucher) Verify(s State) error {
@@ -82,6 +90,8 @@ func (v *Voucher) domain(s State) string {
 	switch {
 	case s.Bad:
 		return badStateDomain
+	case v.Boundaries > 0:
+		return wayDomain
 	case v.Pass > 0:
 		return madeDomain
 	}
@@ -94,7 +104,7 @@ func (v *Voucher) body(s State) ([]byte, error) {
 	case s.CID != "" && !s.CID.Valid() || s.CPU < 0:
 		return nil, errors.New("it is out of bounds")
 	case s.Bad && (s.Fuel != 0 || s.CPU != 0 || s.CID == "" || v.Receipt.From != s.CID || len(v.Hash)+len(v.Prior) > 0 ||
-		v.Pass > 0):
+		v.Pass > 0 || v.Boundaries > 0 || len(v.Root) > 0):
 		return nil, errors.New("it is called bad by who was not to go on from it")
 	case !s.Bad && s.Fuel == 0:
 		return nil, errors.New("it is of no work")
@@ -102,6 +112,9 @@ func (v *Voucher) body(s State) ([]byte, error) {
 		return nil, fmt.Errorf("hashes of %d and %d bytes", len(v.Hash), len(v.Prior))
 	case !engineNamed(v.Engine) || v.Pass == 0 && v.Engine != "":
 		return nil, errors.New("it says of no version, or in no words, how it was made")
+	case v.Boundaries > MaxBoundaries || (v.Boundaries > 0) != (len(v.Root) == sha256.Size) || len(v.Root) > sha256.Size ||
+		v.Boundaries > 0 && v.Pass == 0:
+		return nil, fmt.Errorf("%d boundaries with a root of %d bytes", v.Boundaries, len(v.Root))
 	}
 	type said struct {
 		_       struct{} `cbor:",toarray"`
@@ -119,12 +132,22 @@ func (v *Voucher) body(s State) ([]byte, error) {
 	if v.Pass == 0 {
 		return Encode(of)
 	}
-	return Encode(struct {
+	type made struct {
 		_      struct{} `cbor:",toarray"`
 		Said   said
 		Engine string
 		Pass   uint32
-	}{Said: of, Engine: v.Engine, Pass: v.Pass})
+	}
+	how := made{Said: of, Engine: v.Engine, Pass: v.Pass}
+	if v.Boundaries == 0 {
+		return Encode(how)
+	}
+	return Encode(struct {
+		_          struct{} `cbor:",toarray"`
+		Made       made
+		Boundaries uint32
+		Root       []byte
+	}{Made: how, Boundaries: v.Boundaries, Root: v.Root})
 }
 
 const (

@@ -93,7 +93,7 @@ const (
 func NewHome(st *node.Status, near []node.Member, connected int, jobs []message.JobStatus) Home {
 	h := Home{Node: NodeName{st.PeerID, st.Version}, Why: st.Reason, Rule: st.Rule, State: st.State, Since: st.Since,
 		Until: st.Until, Stopped: st.Stopped, Paused: st.Rule == owner.RulePause, Drained: st.Drained, Slots: st.Slots,
-		Tasks: st.Tasks, Running: st.Running[:min(MaxRows, len(st.Running))], Notices: st.Notices, Jobs: []HomeJob{},
+		Tasks: st.Tasks, Running: Within(st.Running[:min(MaxRows, len(st.Running))], SomeRows), Notices: st.Notices, Jobs: []HomeJob{},
 		Overlays: []HomePool{}, Near: Near{Connected: connected, Rows: []NearRow{}}}
 	h.Sentence = Sentence(st)
 	h.Given = Given{st.Given.Tasks, math.Round(st.Given.CPU.Seconds()), []string{}}
@@ -104,6 +104,7 @@ func NewHome(st *node.Status, near []node.Member, connected int, jobs []message.
 		h.Overlays = append(h.Overlays, HomePool{o.ID, clean(o.Name), o.Members, o.Leader, o.Role})
 		h.Near.Members += o.Members
 	}
+	h.Overlays = Within(h.Overlays, SomeRows)
 	for _, m := range near {
 		h.Near.Rows = append(h.Near.Rows, NearRow{m.Peer, m.State, coarse(m.LatencyMS)})
 	}

@@ -32,7 +32,8 @@ type Rate struct {
 
 // Pools are the overlays that a node serves.
 type Pools struct {
-	Pools []Pool `json:"pools"`
+	Pools []Pool `json:"pools"` // by name, at most MaxRows and MostRows bytes
+	More  int    `json:"more"`  // that are not in the list
 }
 
 // A Pool is an overlay with its rules and members.
@@ -55,8 +56,9 @@ type PoolRow struct {
 	Removable bool `json:"removable"`
 }
 
-// CleanRows makes the texts of members such as people may see, and leaves of their addresses a few.
-func CleanRows(rows []node.Member) {
+// CleanRows makes the texts of members such as people may see, leaves of their addresses a few, and returns the first
+// that are not too much.
+func CleanRows(rows []node.Member) []node.Member {
 	const addrs = 4
 	for i := range rows {
 		m := &rows[i]
@@ -66,24 +68,47 @@ func CleanRows(rows []node.Member) {
 			m.Addrs[k] = clean(m.Addrs[k])
 		}
 	}
+	return Within(rows, MaxBytes/2)
 }
 
 // NewPool makes a Pool of its members.
 func NewPool(d node.OverlayDetail, of *node.Roster, self task.PeerID) Pool {
 	p := Pool{OverlayDetail: d, FoundedByMe: d.Founder == self, List: []PoolRow{}}
+	p.Rules.Allowed, p.Rules.Trusted = few(p.Rules.Allowed), few(p.Rules.Trusted)
 	for _, m := range of.Rows {
 		p.List = append(p.List, PoolRow{m.Peer, m.State, m.Belief, m.Roles, clean(m.Site), m.Slots,
 			p.FoundedByMe && d.Rules.Admission == node.AdmitListed && m.Peer != self})
 	}
-	p.More = max(0, of.Members+of.Lost-len(of.Rows))
+	p.List = Within(p.List, MaxBytes/2)
+	p.More = max(0, of.Members+of.Lost-len(p.List))
 	return p
+}
+
+// fewListed is how many names of a pool's lists a page is sent: the whole lists are in GET /v1/overlays/{id}.
+const fewListed = 20
+
+func few(peers []task.PeerID) []task.PeerID { return peers[:min(fewListed, len(peers))] }
+
+// NewPools are those of a list that are not too much.
+func NewPools(all []Pool) Pools {
+	in := Within(all, MostRows)
+	return Pools{Pools: in, More: len(all) - len(in)}
+}
+
+// Recent are the decisions that a page shows, the newest first.
+func Recent(all []node.Decision) []node.Decision {
+	all = all[:min(len(all), MaxRows)]
+	for i := range all {
+		all[i].Reason, all[i].Overlay = clean(all[i].Reason), clean(all[i].Overlay)
+	}
+	return Within(all, MaxBytes/4)
 }
 
 // Research is what is known of members' habits, how good forecasts are, and what was decided.
 type Research struct {
 	Members     []Habits        `json:"members"`
 	Reliability Reliability     `json:"reliability"`
-	Decisions   []node.Decision `json:"decisions"` // of this node, the newest first, at most MaxRows
+	Decisions   []node.Decision `json:"decisions"` // of this node, the newest first, at most MaxRows and MaxBytes/4
 }
 
 // Habits are what a member tells of its past, and what is forecast of it.
@@ -137,7 +162,7 @@ func NewHabits(records []node.MemberRecord) []Habits {
 		}
 		out = append(out, h)
 	}
-	return out
+	return Within(out, MaxBytes/2)
 }
 
 // NewReliability asks the model about the pasts of members. It takes some milliseconds.

@@ -81,7 +81,7 @@ const calm = 3000 // ms between two requests for what changes less
 export function Job({arg: id, now}) {
   const part = (path, rest = calm) => useData(jobPath(id, path), ['jobs'], rest).data
   const j = useData(jobPath(id, '?limit=0'), ['jobs']), d = j.data, grid = part('/grid?bins=' + mostBins, 2000)
-  const end = part('/end'), why = part('/why'), line = part('/timeline?rows=' + mostWorkers)
+  const end = part('/end'), why = part('/why?rows=50&peers=1'), line = part('/timeline?rows=' + mostWorkers)
   const bad = part('/failures'), stages = part('/stages')?.stages
   if (!d) return html`<h1>Job</h1><${Loaded} of=${j}/>`
   const over = !['offered', 'running'].includes(d.state), me = now?.node?.peer_id

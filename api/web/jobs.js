@@ -15,7 +15,9 @@ export function Jobs() {
   return html`<h1>Jobs</h1><${Drop}/><${Loaded} of=${list}>${d && html`
     <${Rows} label="Jobs" none="No job is known here." head=${['Job', 'Tasks', 'State', 'Handed in', 'By']}
       rows=${d.jobs.map(row)}/>
-    ${d.total > page && html`<p class="acts"><button disabled=${!from} onClick=${() => go(from - page)}>Newer</button>
-      <button disabled=${from + page >= d.total} onClick=${() => go(from + page)}>Older</button>
+    ${d.total > page && html`<p class="acts"><button disabled=${!from}
+        onClick=${() => go(Math.max(0, from - page))}>Newer</button>
+      <button disabled=${from + d.jobs.length >= d.total}
+        onClick=${() => go(from + d.jobs.length)}>Older</button>
       <span>${from + 1} to ${from + d.jobs.length} of ${d.total}</span></p>`}`}<//>`
 }

@@ -18,7 +18,7 @@ const params = of => Object.entries(of || {}).slice(0, 20).map(([k, v]) => text(
 // Task shows one task: who ran it, why there, and what came of it.
 export function Task({job, index}) {
   const t = useData(jobPath(job, `?from=${index}&limit=1`), ['jobs'], 3000), x = t.data?.tasks_list?.[0]
-  const why = useData(jobPath(job, `/why?index=${index}`), ['jobs'], 3000).data
+  const why = useData(jobPath(job, `/why?rows=8&peers=1&index=${index}`), ['jobs'], 3000).data
   if (!x) return html`<${Loaded} of=${t}><p>There is no such task.</p><//>`
   return html`<h3>Task ${x.index}: ${text(x.state, 20)}</h3>
     <p>${params(x.params)} ${text(x.reason, 300)}</p>

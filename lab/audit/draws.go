@@ -66,7 +66,7 @@ func Lots(ctx context.Context, client *api.Client, ref string) (lots []Lot, shar
 		l := Lot{Task: t.Index, Worker: signed.Worker, Audited: audited[t.Index],
 			Lot: credibility.Lot([32]byte(key), t.Index, signed.Digest())}
 		l.Drawn = len(credibility.Draw([32]byte(key), t.Index, signed.Digest(),
-			max(1, signed.Trail.Intervals(s.Spacing())), share)) > 0
+			max(1, signed.Trail.Parts(s.Spacing())), share)) > 0
 		lots = append(lots, l)
 		return nil
 	})

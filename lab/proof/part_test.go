@@ -147,7 +147,7 @@ func (r *run) statement(t *testing.T, is told) Statement {
 			kept.States[i].CID = is.state
 		}
 	}
-	return Statement{Record: r.rec, Result: res, Part: trail.ProveIntervals(is.part, is.part, kept)}
+	return Statement{Record: r.rec, Result: res, Part: trail.ProveIntervals(0, is.part, is.part, kept)}
 }
 
 func (r *run) written(t *testing.T, s Statement) []byte {

@@ -27,7 +27,7 @@ type audit struct {
 // take takes over what a part begins with.
 func (u *audit) take(b broughtPart) {
 	if u.brought = b; b.part != nil {
-		u.stopAt, u.heard.Part = b.stopAt, b.part
+		u.stopAt, u.heard.Part, u.heard.Asked = b.stopAt, b.part, b.asked
 	}
 }
 
@@ -88,6 +88,7 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 			x.jobs.discard(job)
 			part.drop()
 			u.heard.Unserved, u.heard.Refused, u.heard.Lost = part.unserved, part.refused, part.lost
+			u.heard.Asked = part.asked
 			x.auditOver(u, x.unrun(u.Task, task.Interrupted, part.unserved, nil))
 		default:
 			u.job = job

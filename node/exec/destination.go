@@ -149,8 +149,11 @@ func (d *destination) best() (saved *message.Checkpoint, release func()) {
 		d.Log.Warn("what came of a task could not be stored", "task", d.name.task.String(), "err", err)
 		return nil, func() {}
 	}
-	return d.vouched(d.attempt, message.Checkpoint{CID: root, Fuel: b.Fuel, CPU: b.CPU}, b.Manifest,
-			making{chain: d.chainOf(b.Word, b.Fuel, b.CPU)}),
+	by := &saving{making: making{chain: d.chainOf(b.Word, b.Fuel, b.CPU)}}
+	if len(by.chain) > 0 { // it did nothing itself: the state is as its source made it
+		by.engine, by.pass = by.chain[0].Voucher.Engine, by.chain[0].Voucher.Pass
+	}
+	return d.vouched(d.attempt, message.Checkpoint{CID: root, Fuel: b.Fuel, CPU: b.CPU}, b.Manifest, by),
 		d.Content.Hold([]task.CID{root})
 }
 

@@ -46,9 +46,34 @@ type keptRun struct {
 	states    []keptState
 	pages     map[[32]byte]*keptBlock
 	bytes     int64
-	root      []byte // of the trail that was signed; nil while the task runs
-	until     time.Time
-	unseen    bool // since the node began: what of it is there is not known
+	told      []telling // what was signed of it, the earliest first
+	until     time.Time // the zero time while the task runs
+	unseen    bool      // since the node began: what of it is there is not known
+}
+
+// A telling is boundaries that this node signed as those that its run had come to.
+type telling struct {
+	root []byte // of of
+	of   []task.Boundary
+}
+
+// maxTold bounds those of one run: the first, and the last. Of a state that was told of before nobody is likely to go
+// on.
+const maxTold = 8
+
+// tell notes boundaries that are signed of a run that is kept, and reports whether that is news.
+func (k *keeping) tell(r *keptRun, of []task.Boundary) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	root := task.TrailRoot(of)
+	if len(of) == 0 || !slices.Contains(k.runs, r) ||
+		slices.ContainsFunc(r.told, func(t telling) bool { return bytes.Equal(t.root, root) }) {
+		return false
+	}
+	if r.told = append(r.told, telling{root, slices.Clone(of)}); len(r.told) > maxTold {
+		r.told = slices.Delete(r.told, 1, 2) // the first is the name of its pair
+	}
+	return true
 }
 
 type keptState struct {
@@ -169,13 +194,18 @@ func (r *keptRun) thin() {
 	}
 }
 
-// end notes that the run is over with a trail that its worker signs; nil for none: nothing is kept.
+// end notes that the run is over with a trail that its worker signs; empty for none: then what is kept is for who goes
+// on from a state of it that was signed before.
 func (k *keeping) end(r *keptRun, of []task.Boundary, now time.Time) {
+	k.tell(r, of)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.newest, r)
-	if len(of) == 0 {
+	if len(r.told) == 0 {
 		k.drop(r)
+		return
+	}
+	if r.until = now.Add(keptFor); len(of) == 0 {
 		return
 	}
 	states := make([]keptState, len(of))
@@ -188,20 +218,24 @@ func (k *keeping) end(r *keptRun, of []task.Boundary, now time.Time) {
 		}
 	}
 	r.states = states
-	r.root, r.until = task.TrailRoot(of), now.Add(keptFor)
 }
 
-// find returns what is kept of a run, by its trail; nil for nothing.
-func (k *keeping) find(id task.TaskID, root []byte, now time.Time) *keptRun {
+// find returns what is kept of a run, by boundaries that were told of it, and these; nil for nothing.
+func (k *keeping) find(id task.TaskID, root []byte, now time.Time) (*keptRun, []task.Boundary) {
 	k.expire(now)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, r := range k.runs {
-		if !r.unseen && r.task == id && len(r.root) > 0 && bytes.Equal(r.root, root) {
-			return r
+		if r.unseen || r.task != id {
+			continue
+		}
+		for _, t := range r.told {
+			if bytes.Equal(t.root, root) {
+				return r, t.of
+			}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // expire forgets what is too old.
@@ -209,7 +243,7 @@ func (k *keeping) expire(now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, r := range slices.Clone(k.runs) {
-		if r.root != nil && now.After(r.until) {
+		if !r.until.IsZero() && now.After(r.until) {
 			k.drop(r)
 		}
 	}
@@ -252,7 +286,7 @@ func (x *Executor) Kept(of overlay.ID, by task.PeerID, id task.TaskID, root []by
 	*task.KeptStates, error) {
 	k := &x.kept
 	defer x.forgetKept()
-	r := k.find(id, root, x.Host.Now())
+	r, told := k.find(id, root, x.Host.Now())
 	switch {
 	case !done && lies("refusing"), r != nil && (r.of != of || r.submitter != by):
 		return nil, ErrRefused
@@ -261,7 +295,7 @@ func (x *Executor) Kept(of overlay.ID, by task.PeerID, id task.TaskID, root []by
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	out := r.named()
+	out := r.named(told)
 	if done {
 		k.drop(r)
 	}
@@ -293,6 +327,9 @@ func (c *core) keepStates(a *attempt, s *saving) func(*sandbox.Report, *task.Res
 		return a.audit.saw
 	}
 	r := c.keepsOf(a.context, a, s)
+	if s != nil {
+		s.keeps = r
+	}
 	if r == nil {
 		return func(*sandbox.Report, *task.Result) {}
 	}

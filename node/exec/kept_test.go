@@ -77,10 +77,10 @@ func TestKeeping(t *testing.T) {
 	k.end(b, nil, now)
 	k.end(a, of, now)
 	root := task.TrailRoot(of)
-	if r := k.find(task.TaskID{}, root, now.Add(keptFor)); r != a || len(r.states) != 8 || len(k.runs) != 1 {
+	if r, _ := k.find(task.TaskID{}, root, now.Add(keptFor)); r != a || len(r.states) != 8 || len(k.runs) != 1 {
 		t.Errorf("%+v is found of %d runs", r, len(k.runs))
 	}
-	if r := k.find(task.TaskID{}, root, now.Add(keptFor+time.Second)); r != nil || k.bytes != 0 {
+	if r, _ := k.find(task.TaskID{}, root, now.Add(keptFor+time.Second)); r != nil || k.bytes != 0 {
 		t.Errorf("after a day %d bytes", k.bytes)
 	}
 	c := k.begin(keptRun{spacing: step})

@@ -39,7 +39,7 @@ type keptDisk struct {
 	stale  []string      // keys of pairs to be deleted; under the keeping's mu
 }
 
-// A keptRecord is the durable form of a keptRun that has ended.
+// A keptRecord is the durable form of a keptRun.
 type keptRecord struct {
 	Job       task.JobID  `cbor:"1,keyasint"`
 	Index     uint64      `cbor:"2,keyasint"`
@@ -48,6 +48,9 @@ type keptRecord struct {
 	Spacing   uint64      `cbor:"5,keyasint"`
 	Until     int64       `cbor:"6,keyasint"` // Unix seconds
 	Kept      []byte      `cbor:"7,keyasint"` // a task.KeptStates
+	// Told are the boundaries that were signed of the run, each a task.KeptStates without CIDs; empty where they
+	// are those of Kept.
+	Told [][]byte `cbor:"8,keyasint,omitempty"`
 }
 
 // keyOfKept is the key of a run's pair.
@@ -58,34 +61,65 @@ func keyOfKept(id task.TaskID, root []byte) string {
 
 // gone notes that a run is not kept any more; k.mu is held.
 func (d *keptDisk) gone(r *keptRun) {
-	if len(r.root) > 0 {
-		d.stale = append(d.stale, keyOfKept(r.task, r.root))
+	if len(r.told) > 0 {
+		d.stale = append(d.stale, keyOfKept(r.task, r.told[0].root))
 	}
 }
 
-// named are the states of a run, as others are told of them; k.mu is held.
-func (r *keptRun) named() *task.KeptStates {
+// named are the states of a run at boundaries, as others are told of them; k.mu is held.
+func (r *keptRun) named(at []task.Boundary) *task.KeptStates {
 	out := &task.KeptStates{}
-	for i := range r.states {
-		s := &r.states[i]
-		out.States = append(out.States, task.KeptState{Fuel: s.Fuel, Hash: s.State[:], CID: s.cid})
+	for _, b := range at {
+		one := task.KeptState{Fuel: b.Fuel, Hash: b.State[:]}
+		for i := range r.states {
+			if r.states[i].Boundary == b {
+				one.CID = r.states[i].cid
+			}
+		}
+		out.States = append(out.States, one)
 	}
 	return out
 }
 
-// record returns the pair of a run that has ended; a nil value is of one that is not kept.
-func (k *keeping) record(r *keptRun) (key string, value []byte, err error) {
+// boundaries are those whose states a run has, or had; k.mu is held.
+func (r *keptRun) boundaries() []task.Boundary {
+	out := make([]task.Boundary, len(r.states))
+	for i := range r.states {
+		out[i] = r.states[i].Boundary
+	}
+	return out
+}
+
+// record returns the pair of a run of which something was signed; a nil value is of one that is not kept.
+func (k *keeping) record(r *keptRun, now time.Time) (key string, value []byte, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(r.root) == 0 || !slices.Contains(k.runs, r) {
+	if len(r.told) == 0 || !slices.Contains(k.runs, r) {
 		return "", nil, nil
 	}
-	kept, err := task.Encode(r.named())
+	kept, err := task.Encode(r.named(r.boundaries()))
 	if err != nil {
 		return "", nil, err
 	}
-	value, err = task.Encode(&keptRecord{r.task.Job, r.task.Index, r.of, r.submitter, r.spacing, r.until.Unix(), kept})
-	return keyOfKept(r.task, r.root), value, err
+	until := r.until
+	if until.IsZero() {
+		until = now.Add(keptFor)
+	}
+	rec := keptRecord{Job: r.task.Job, Index: r.task.Index, Of: r.of, Submitter: r.submitter, Spacing: r.spacing,
+		Until: until.Unix(), Kept: kept}
+	if len(r.told) == 1 && slices.Equal(r.told[0].of, r.boundaries()) {
+		value, err = task.Encode(&rec)
+		return keyOfKept(r.task, r.told[0].root), value, err
+	}
+	for _, t := range r.told {
+		b, err := task.Encode((&keptRun{}).named(t.of))
+		if err != nil {
+			return "", nil, err
+		}
+		rec.Told = append(rec.Told, b)
+	}
+	value, err = task.Encode(&rec)
+	return keyOfKept(r.task, r.told[0].root), value, err
 }
 
 // decodeKept reads a pair, which a broken disk may have changed.
@@ -100,8 +134,21 @@ func decodeKept(key string, value []byte) (*keptRun, error) {
 	}
 	of := kept.Boundaries()
 	r := &keptRun{task: task.TaskID{Job: rec.Job, Index: rec.Index}, of: rec.Of, submitter: rec.Submitter,
-		spacing: rec.Spacing, root: task.TrailRoot(of), until: time.Unix(rec.Until, 0), unseen: true}
-	if len(of) == 0 || rec.Spacing == 0 || keyOfKept(r.task, r.root) != key {
+		spacing: rec.Spacing, until: time.Unix(rec.Until, 0), unseen: true}
+	if len(rec.Told) == 0 {
+		r.told = []telling{{task.TrailRoot(of), of}}
+	}
+	for _, b := range rec.Told {
+		told, err := task.DecodeKept(b)
+		if err != nil {
+			return nil, err
+		}
+		if len(told.States) == 0 {
+			return nil, errors.New("it was told of nothing")
+		}
+		r.told = append(r.told, telling{task.TrailRoot(told.Boundaries()), told.Boundaries()})
+	}
+	if len(of) == 0 || rec.Spacing == 0 || len(r.told) > maxTold || keyOfKept(r.task, r.told[0].root) != key {
 		return nil, errors.New("it is of no run")
 	}
 	for i := range of {
@@ -110,11 +157,11 @@ func decodeKept(key string, value []byte) (*keptRun, error) {
 	return r, nil
 }
 
-// saveKept makes a run that has ended durable. Its result does not wait for that: where the machine
-// fails in between, the states are lost.
+// saveKept makes a run durable of which something was signed. What is signed does not wait for that: where the
+// machine fails in between, the states are lost.
 func (c *core) saveKept(r *keptRun) {
 	k := &c.kept
-	key, value, err := k.record(r)
+	key, value, err := k.record(r, c.Host.Now())
 	if value == nil {
 		c.keptFailed(err)
 		return

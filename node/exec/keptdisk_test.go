@@ -18,7 +18,7 @@ import (
 func (p *pair) written() {
 	for k := &p.worker.kept; ; {
 		k.disk.writes.Lock()
-		key, value, err := k.record(k.runs[0])
+		key, value, err := k.record(k.runs[0], time.Now())
 		saved, _ := p.w.pairs.Load(context.Background())
 		k.disk.writes.Unlock()
 		if err != nil || string(saved[key]) == string(value) || p.w.pairs.fails != nil {
@@ -154,7 +154,7 @@ func TestKeptIsBoundedAfterAStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		again.runs = append(again.runs, r)
-		if again.find(r.task, r.root, time.Now()) != nil {
+		if found(again, r) {
 			t.Error("what was not looked at is told of")
 		}
 		of := k.runs[0]
@@ -211,7 +211,7 @@ func FuzzKeptRecord(f *testing.F) {
 	r := k.begin(keptRun{task: task.TaskID{Job: "bafy", Index: 3}, of: "lab", submitter: "12D3", spacing: 4})
 	keeps(k, r, 2, keptPage)
 	k.end(r, []task.Boundary{r.states[0].Boundary, other}, time.Unix(1e9, 0))
-	key, value, err := k.record(r)
+	key, value, err := k.record(r, time.Now())
 	if err != nil || !strings.HasPrefix(key, "bafy/3/") {
 		f.Fatal(key, err)
 	}
@@ -229,17 +229,28 @@ func FuzzKeptRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if len(rec.Told) > 0 {
+			if kept, err = task.DecodeKept(rec.Told[0]); err != nil {
+				return
+			}
+		}
 		key := keyOfKept(task.TaskID{Job: rec.Job, Index: rec.Index}, task.TrailRoot(kept.Boundaries()))
 		r, err := decodeKept(key, b)
 		if err != nil {
 			return
 		}
 		roundtrip.Check(t, r, func(r *keptRun) ([]byte, error) {
-			_, value, err := (&keeping{runs: []*keptRun{r}}).record(r)
+			_, value, err := (&keeping{runs: []*keptRun{r}}).record(r, time.Now())
 			return value, err
 		}, func(b []byte) (*keptRun, error) { return decodeKept(key, b) })
 		if _, err := decodeKept(fmt.Sprint(key, "0"), b); err == nil {
 			t.Error("it is read under another key")
 		}
 	})
+}
+
+// found reports whether a keeping has a run by what was first told of it.
+func found(k *keeping, r *keptRun) bool {
+	of, _ := k.find(r.task, r.told[0].root, time.Now())
+	return of != nil
 }

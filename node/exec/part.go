@@ -40,6 +40,7 @@ type broughtPart struct {
 	unserved string
 	refused  bool
 	lost     bool
+	asked    int // the leg whose worker was asked last
 }
 
 // drop gives up what was brought.
@@ -59,13 +60,18 @@ func (u *audit) bringPart(ctx context.Context, x *Executor, job *Job) (b brought
 		return b
 	}
 	if u.signed == nil || u.signed.Trail == nil || u.Part.First < 0 || u.Part.First > u.Part.Last ||
-		u.Part.Last >= u.signed.Trail.Intervals(job.spec.Spacing()) {
+		u.Part.Last >= u.signed.Trail.LegIntervals(u.Part.Leg, job.spec.Spacing()) {
 		b.unserved = "it has no such part"
 		return b
 	}
 	part := *u.Part
 	b.part = &part
-	fuel := u.signed.Trail.Fuel / uint64(u.signed.Trail.Boundaries+1) * uint64(part.Last-part.First+1)
+	leg := u.signed.Trail.Leg(part.Leg)
+	fuel := leg.Fuel
+	if u.signed.Trail.Legs(job.spec.Spacing()) != nil {
+		fuel -= leg.Base()
+	}
+	fuel = fuel / uint64(leg.Boundaries+1) * uint64(part.Last-part.First+1)
 	takes := time.Duration(float64(fuel) / task.ReferenceFuel / x.speed() * float64(time.Second))
 	within, cancel := context.WithTimeout(ctx, max(partLeast, takes/partShare))
 	defer cancel()
@@ -102,43 +108,95 @@ func (c *core) speed() float64 {
 	return s
 }
 
-// namePart asks the worker what it kept, unless that is known, and checks that it has signed it.
+// nameLeg asks the worker of a leg what it kept, unless it came to no boundary, and checks that it has signed it.
+func (b *broughtPart) nameLeg(ctx context.Context, x *Executor, u *audit, leg int, spacing uint64) (
+	kept *task.KeptStates, err error) {
+	r := u.signed.Leg(leg)
+	if r.Trail.Boundaries == 0 {
+		return &task.KeptStates{}, nil
+	}
+	b.asked = leg
+	if kept, err = x.Host.States(ctx, u.of, r); err != nil {
+		return nil, err
+	}
+	if err := r.Trail.CheckBoundaries(kept.Boundaries(), spacing); err != nil {
+		return nil, fmt.Errorf("%w: %w", errFalse, err)
+	}
+	return kept, nil
+}
+
+// namePart brings what is known of the states of a part's leg, unless it is here.
 func (b *broughtPart) namePart(ctx context.Context, x *Executor, u *audit, spacing uint64) (err error) {
-	t, part := u.signed.Trail, b.part
+	part := b.part
+	b.asked = part.Leg
 	if part.States == nil {
-		if part.States, err = x.Host.States(ctx, u.of, u.signed); err != nil {
+		if part.States, err = b.nameLeg(ctx, x, u, part.Leg, spacing); err != nil {
 			return err
 		}
 	}
 	of := part.States.Boundaries()
-	if err := t.CheckBoundaries(of, spacing); err != nil {
+	if err := u.signed.Trail.Leg(part.Leg).CheckBoundaries(of, spacing); err != nil {
 		return fmt.Errorf("%w: %w", errFalse, err)
 	}
 	if part.Seek != nil {
-		part.First = parted(of, part.Seek)
-		part.Last = part.First
+		fuel := u.signed.Trail.Fuel
+		for _, b := range part.Seek {
+			fuel = max(fuel, b.Fuel)
+		}
+		base := u.signed.Trail.Leg(part.Leg).Base()
+		part.First, part.Last = parted(of, part.Seek, base, task.SpacingAt(spacing, fuel))
 	}
 	for part.First > 0 && part.States.States[part.First-1].CID == "" {
 		part.First-- // the worker had room for fewer states: the part begins earlier
 	}
-	if part.Last < len(of) {
+	switch {
+	case part.Last < len(of):
 		b.stopAt = of[part.Last].Fuel
+	case part.Leg > 0:
+		b.stopAt = u.signed.Trail.Leg(part.Leg).Fuel
+	}
+	for part.First > 0 && b.stopAt > 0 && of[part.First-1].Fuel >= b.stopAt {
+		part.First-- // the leg ends at its last boundary
 	}
 	return nil
 }
 
 // fetchPart brings the state, of which the hash must be the one that was signed.
 func (b *broughtPart) fetchPart(ctx context.Context, x *Executor, u *audit, job *Job) error {
-	if b.part.First == 0 {
-		if chain := u.signed.Trail.Began; b.part.Seek != nil && len(chain) > 0 {
-			return b.fetch(ctx, x, job, message.Began{Fuel: chain[0].Fuel, Hash: chain[0].Voucher.Hash, CID: chain[0].CID,
-				Holders: []task.PeerID{u.signed.Worker, chain[0].Voucher.Worker}})
-		}
+	leg := u.signed.Leg(b.part.Leg)
+	if b.part.First > 0 {
+		return b.fetchKept(ctx, x, job, leg.Worker, &b.part.States.States[b.part.First-1])
+	}
+	if chain := leg.Trail.Began; b.part.Seek != nil && len(chain) > 0 {
+		return b.fetch(ctx, x, job, message.Began{Fuel: chain[0].Fuel, Hash: chain[0].Voucher.Hash, CID: chain[0].CID,
+			Holders: []task.PeerID{leg.Worker, chain[0].Voucher.Worker}})
+	}
+	if u.signed.Trail.Legs(job.spec.Spacing()) == nil {
 		return nil
 	}
-	before := &b.part.States.States[b.part.First-1]
-	return b.fetch(ctx, x, job, message.Began{Fuel: before.Fuel, Hash: before.Hash, CID: before.CID,
-		Holders: []task.PeerID{u.signed.Worker}})
+	return b.fetchBefore(ctx, x, u, job)
+}
+
+// fetchBefore brings the last state that a worker kept before the leg of a part began: the one with which that began
+// was perhaps never stored, and nobody keeps it. Where there is none the part begins with the task.
+func (b *broughtPart) fetchBefore(ctx context.Context, x *Executor, u *audit, job *Job) error {
+	for leg := b.part.Leg + 1; leg <= len(u.signed.Trail.Began); leg++ {
+		kept, err := b.nameLeg(ctx, x, u, leg, job.spec.Spacing())
+		if err != nil {
+			return err
+		}
+		for i := len(kept.States) - 1; i >= 0; i-- {
+			if s := &kept.States[i]; s.CID != "" && (b.stopAt == 0 || s.Fuel < b.stopAt) {
+				return b.fetchKept(ctx, x, job, u.signed.Leg(leg).Worker, s)
+			}
+		}
+	}
+	return nil
+}
+
+// fetchKept brings a state that a worker kept.
+func (b *broughtPart) fetchKept(ctx context.Context, x *Executor, job *Job, by task.PeerID, s *task.KeptState) error {
+	return b.fetch(ctx, x, job, message.Began{Fuel: s.Fuel, Hash: s.Hash, CID: s.CID, Holders: []task.PeerID{by}})
 }
 
 // fetch brings a state, of which the hash must be the one that was signed.
@@ -167,15 +225,20 @@ func (b *broughtPart) fetch(ctx context.Context, x *Executor, job *Job, s messag
 	return nil
 }
 
-// parted returns the first interval of a run that ends in another state than one that came to some
-// boundaries, or the last.
-func parted(of, came []task.Boundary) int {
+// parted returns the intervals of a run that began before these in which it parts from one that came to some
+// boundaries, or the last. Those may lie further apart, at that spacing: then they are several.
+func parted(of, came []task.Boundary, before, spacing uint64) (first, last int) {
 	for k, b := range of {
-		if !slices.Contains(came, b) {
-			return k
+		crosses := task.Crosses(before, b.Fuel, spacing)
+		before = b.Fuel
+		switch {
+		case slices.Contains(came, b):
+			first = k + 1
+		case crosses:
+			return first, k
 		}
 	}
-	return len(of)
+	return first, len(of)
 }
 
 // unthawed notes that the state of a part was refused by the sandbox, though it is what was signed.

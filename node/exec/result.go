@@ -106,7 +106,7 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	if s.refused != nil && errors.Is(err, sandbox.ErrCheckpoint) && !s.pages.failed.Load() && !sandbox.Foreign(s.From) {
 		s.refused()
 	}
-	s.From, s.chain = nil, nil
+	s.From, s.chain, s.trail = nil, nil, nil
 	return c.Runner.Run(ctx, r)
 }
 

@@ -21,6 +21,7 @@ type saving struct {
 	costs    *saveCosts // of its job
 	left     *workLeft  // told of each state; nil: nobody asks
 	made     int        // checkpoints
+	keeps    *keptRun   // the states at its boundaries; nil where nobody may want them
 	marks    []message.Mark
 	controls *controls
 	taken    func(s snapshot) // keeps a state here
@@ -33,6 +34,44 @@ type making struct {
 	chain  []task.Link // of the run; empty for one that began with the task, or has no receipt
 	engine string      // that runs it, and pass: see task.Trail; "" and 0 while nobody says
 	pass   uint32
+	// trail are the boundaries that it came to, and spacing how far they lie apart at first; 0 while none are noted.
+	trail   []task.Boundary
+	spacing uint64
+}
+
+// came takes in a boundary.
+func (m *making) came(b task.Boundary) {
+	if n := len(m.trail); n > 0 && b.Fuel <= m.trail[n-1].Fuel { // the task begins anew
+		m.trail = nil
+	}
+	m.trail = append(m.trail, b)
+	if len(m.trail) > 2*task.MaxBoundaries {
+		m.trail = task.ThinBoundaries(m.trail, m.base(), task.SpacingAt(m.spacing, b.Fuel))
+	}
+}
+
+// base is the fuel that the run began with.
+func (m *making) base() uint64 {
+	if len(m.chain) == 0 {
+		return 0
+	}
+	return m.chain[0].Fuel
+}
+
+// vouches adds to what is said of a state how it was made. It returns the boundaries of that.
+func (m *making) vouches(s *task.State) (of []task.Boundary) {
+	s.Prior, s.Engine, s.Pass = task.PriorOf(m.chain), m.engine, m.pass
+	if m.spacing == 0 || m.pass == 0 {
+		return nil
+	}
+	for _, b := range m.trail {
+		if b.Fuel <= s.Fuel {
+			of = append(of, b)
+		}
+	}
+	of = task.ThinBoundaries(of, m.base(), task.SpacingAt(m.spacing, s.Fuel))
+	s.Boundaries, s.Root = uint32(len(of)), task.TrailRoot(of)
+	return of
 }
 
 // newSaving returns that of an attempt, whose lease says that so much work is left. Blocks
@@ -49,13 +88,16 @@ func (c *core) newSaving(
 		OnCheckpoint: s.checkpoint, OnFrozen: s.frozen, OnNotSaved: s.notSaved,
 	}
 	s.OnEngine = func(engine string, pass uint32) { s.engine, s.pass = engine, pass }
-	if job.spec.Replicas > 1 {
+	if job.spec.Replicas > 1 || job.spec.Verify != nil {
+		s.spacing = job.spec.Spacing()
 		s.OnBoundary = func(b task.Boundary) {
-			s.marks = message.AddMarks(s.marks, []message.Mark{{Fuel: b.Fuel, State: b.State}})
+			if s.came(b); job.spec.Replicas > 1 {
+				s.marks = message.AddMarks(s.marks, []message.Mark{{Fuel: b.Fuel, State: b.State}})
+			}
 		}
 	}
 	s.taken = func(state snapshot) { c.keepState(a, s, state) }
-	s.word = func(state snapshot) []byte { return c.wordOf(a, state, s.making) }
+	s.word = func(state snapshot) []byte { return c.wordOf(a, s, state) }
 	return s
 }
 
@@ -126,18 +168,19 @@ func (c *core) keepState(a *attempt, s *saving, state snapshot) {
 	s.marks = nil
 	c.report(a.of, message.Checkpointed{
 		Task: a.name.Task, Attempt: a.name.Attempt, Marks: marks,
-		Checkpoint: *c.vouched(a, message.Checkpoint{CID: root, Fuel: state.fuel, CPU: state.cpu}, state.manifest,
-			s.making),
+		Checkpoint: *c.vouched(a, message.Checkpoint{CID: root, Fuel: state.fuel, CPU: state.cpu}, state.manifest, s),
 	})
 }
 
 // vouched has this node vouch for a state that the attempt came to, or that came here for it.
-func (c *core) vouched(a *attempt, s message.Checkpoint, manifest []byte, by making) *message.Checkpoint {
+func (c *core) vouched(a *attempt, s message.Checkpoint, manifest []byte, by *saving) *message.Checkpoint {
 	if a.receipt == nil || !s.Valid() {
 		return &s
 	}
 	state := s.ToVouch(a.name.Task, sha256.Sum256(manifest), by.chain)
-	state.Engine, state.Pass = by.engine, by.pass
+	if of := by.vouches(&state); by.keeps != nil && c.kept.tell(by.keeps, of) {
+		c.saveKept(by.keeps)
+	}
 	v, err := task.Vouch(c.Key, a.receipt, state)
 	if err != nil {
 		c.Log.Error("vouching for a checkpoint", "task", a.name.Task.String(), "err", err)

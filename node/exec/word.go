@@ -20,13 +20,16 @@ type word struct {
 
 // wordOf is what this node says of a state of an attempt; nil where the lease has no receipt, as in an
 // overlay of one.
-func (c *core) wordOf(a *attempt, s snapshot, by making) []byte {
+func (c *core) wordOf(a *attempt, by *saving, s snapshot) []byte {
 	if a.receipt == nil {
 		return nil
 	}
 	hash := sha256.Sum256(s.manifest)
-	v, err := task.Vouch(c.Key, a.receipt, task.State{Task: a.name.Task, Fuel: s.fuel, CPU: s.cpu, Hash: hash[:],
-		Prior: task.PriorOf(by.chain), Engine: by.engine, Pass: by.pass})
+	state := task.State{Task: a.name.Task, Fuel: s.fuel, CPU: s.cpu, Hash: hash[:]}
+	if of := by.vouches(&state); by.keeps != nil {
+		c.kept.tell(by.keeps, of)
+	}
+	v, err := task.Vouch(c.Key, a.receipt, state)
 	var body []byte
 	if err == nil {
 		body, err = task.Encode(&word{*v, a.shown(by.chain)})

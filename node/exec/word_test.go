@@ -125,7 +125,7 @@ func TestCheckWord(t *testing.T) {
 	state := snapshot{manifest: []byte("state"), fuel: 9, cpu: time.Second}
 	c := &core{Config: Config{Key: keyOf(2), Self: peerOf(2)}}
 	a := &attempt{name: message.AttemptName{Task: id}, receipt: leased(t, id, peerOf(2), task.Receipt{Seq: 1})}
-	good := c.wordOf(a, state, making{engine: "amd64", pass: 1})
+	good := c.wordOf(a, &saving{making: making{engine: "amd64", pass: 1}}, state)
 	if err := checkWord(good, id, peerOf(2), state); err != nil {
 		t.Fatal(err)
 	}

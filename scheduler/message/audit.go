@@ -43,10 +43,11 @@ type Examine struct {
 
 func (Examine) effect() {}
 
-// A Part is intervals of a task's run that follow each other: see task.Trail.Intervals.
+// A Part is intervals of a leg of a task's run that follow each other: see task.Trail.Leg.
 type Part struct {
-	First, Last int // intervals, from 0
-	// States are what the worker says that it kept, of the boundaries that it signed; nil: it is to
+	Leg         int // that it is of; 0 for that of who signed the result
+	First, Last int // intervals of the leg, from 0
+	// States are what the worker of the leg says that it kept, of the boundaries that it signed; nil: it is to
 	// be asked.
 	States *task.KeptStates
 	// Seek has the one interval run in which the worker's run parts from one that came to these
@@ -90,8 +91,10 @@ type Audited struct {
 	Part   *Part
 	Passed []task.Boundary
 	// Unserved is why nothing was run, "" where it was: the state that it begins with could not be
-	// had. Refused says that its worker is to blame, Lost that it says that it has lost it.
+	// had. Refused says that its worker is to blame, Lost that it says that it has lost it. Asked is the leg whose
+	// worker did not serve it, or did.
 	Unserved string
+	Asked    int
 	Refused  bool
 	Lost     bool
 }

@@ -33,16 +33,18 @@ type audits struct {
 // An auditing is a task that runs again.
 type auditing struct {
 	id       task.TaskID
-	runs     bool              // it was given out, and is not answered
-	compiled *task.Result      // what came of it, where that is not what was signed
-	twice    bool              // it runs compiled a second time, and is not interpreted: see mayTwice
-	fails    int               // of this machine
-	trace    *tracing          // nil until the end is known to be wrong
-	parts    *parting          // intervals are run again alone; nil: the whole task is
-	narrow   *narrowing        // the part is sought that is wrong; nil before and where none is
-	failed   bool              // the task did, by the result
-	whole    bool              // it is, though intervals were drawn
-	release  *message.Released // what its worker is told in the end; nil for nothing
+	runs     bool               // it was given out, and is not answered
+	compiled *task.Result       // what came of it, where that is not what was signed
+	twice    bool               // it runs compiled a second time, and is not interpreted: see mayTwice
+	fails    int                // of this machine
+	trace    *tracing           // nil until the end is known to be wrong
+	parts    *parting           // intervals are run again alone; nil: the whole task is
+	narrow   *narrowing         // the part is sought that is wrong; nil before and where none is
+	failed   bool               // the task did, by the result
+	whole    bool               // it is, though intervals were drawn
+	release  []message.Released // what its workers are told in the end; empty for nothing
+	signer   task.PeerID        // of the result; "" until that is read
+	left     []task.PeerID      // who ran the task before the signer
 	// by is whose compiler, for engine, may be why it is; "" where nobody is excused.
 	by     task.PeerID
 	engine string
@@ -114,7 +116,7 @@ func inOrder(a, b task.TaskID) int {
 func (a *audits) run(at *auditing) {
 	at.runs = true
 	c := a.s.jobs[at.id.Job].checks
-	if d := c.drawn[at.id.Index]; d.mask != 0 && at.parts == nil && !at.whole &&
+	if d := c.drawn[at.id.Index]; d.of > 0 && at.parts == nil && !at.whole &&
 		a.known(c.signer[at.id.Index]).Faults == 0 {
 		at.parts = newParting(d)
 	}
@@ -124,7 +126,7 @@ func (a *audits) run(at *auditing) {
 	}
 	if p := at.parts; p != nil && !p.wrong {
 		a.s.emit(message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key, Interpreted: p.compiled != nil,
-			Alone: !a.abroad.lends, Part: &message.Part{First: p.first, Last: p.last, States: p.states}})
+			Alone: !a.abroad.lends, Part: p.hand()})
 		return
 	}
 	e := message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key,
@@ -187,7 +189,8 @@ func (a *audits) answered(ev *message.Audited) {
 	}
 	at.runs = false
 	at.failed = ev.Held.Failed
-	if at.release == nil && len(ev.Held.Results) > 0 {
+	if at.signer == "" && len(ev.Held.Results) > 0 {
+		at.signer, at.left = ev.Held.Results[0].Worker, a.leftBy(&ev.Held.Results[0])
 		at.release = releaseOf(&ev.Held.Results[0], a.s.self)
 	}
 	j := a.s.jobs[ev.Task.Job]

@@ -104,7 +104,8 @@ func (a *abroad) readPoll(j *submitted, ev *message.Examined) {
 		c.unpolled.Add(i)
 		return
 	}
-	to := checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Drawn: c.drawn[i].mask, Of: c.drawn[i].of}
+	to := checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i)}
+	to.draws(c.drawn[i])
 	to.poll(&ev.Held, false)
 	if a.note(j, to); to.Poll == nil {
 		c.unpolled.Add(i)

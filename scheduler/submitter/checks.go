@@ -48,7 +48,9 @@ type checks struct {
 	redo    ledger.Set
 	others  bool
 	// told are the results of by that were accepted while these submitters' words counted of their workers.
-	told    map[task.PeerID]*ledger.Set
+	told map[task.PeerID]*ledger.Set
+	// legs are those whose runs went on from states that these left.
+	legs    map[task.PeerID]*ledger.Set
 	sure    sure
 	elected map[uint64]*elected
 	// by are the results that this node has not run again, by who signed them.
@@ -105,6 +107,17 @@ type checked struct {
 	Parts int    `cbor:"16,keyasint,omitempty"`
 	// Told are the submitters whose words of its worker counted when one was accepted.
 	Told []task.PeerID `cbor:"17,keyasint,omitempty"`
+	// More are those of Drawn beyond the first 64, and Legs as task.Trail.Legs has them.
+	More []uint16 `cbor:"18,keyasint,omitempty"`
+	Legs []int    `cbor:"19,keyasint,omitempty"`
+	// Left are the workers of the legs before the last, of a result that is accepted.
+	Left []task.PeerID `cbor:"20,keyasint,omitempty"`
+}
+
+// draws notes which intervals are to be run again.
+func (c *checked) draws(d drawn) {
+	c.Drawn, c.More = d.mask()
+	c.Of, c.Legs = d.of, d.legs
 }
 
 // A verdict says how a result stands.
@@ -149,8 +162,8 @@ func (c *checks) put(to checked) {
 			c.failed.Add(i)
 		}
 		c.putPoll(i, to.Poll)
-		if to.Drawn != 0 {
-			c.drawn[i] = drawn{to.Drawn, to.Of}
+		if to.Drawn != 0 || len(to.More) > 0 {
+			c.drawn[i] = drawnOf(to.Drawn, to.More, to.Of, to.Legs)
 		}
 	case verdictRight:
 		c.right.Add(i)
@@ -172,6 +185,7 @@ func (c *checks) put(to checked) {
 		}
 		c.putWith(&to)
 		addTo(c.told, to.Told, i)
+		addTo(c.legs, to.Left, i)
 		if to.Parts > 0 {
 			c.parts[i] = message.Parts{Checked: to.Parts, Of: to.Of}
 		}
@@ -232,9 +246,10 @@ func (c *checks) unaccept(i uint64) {
 	c.forgetWith(i)
 }
 
-// forgetWith takes a task out of the results that others came to as well, and of those by others' words.
+// forgetWith takes a task out of the results that others came to as well, or ran a leg of, and of those by others'
+// words.
 func (c *checks) forgetWith(i uint64) {
-	for _, sets := range []map[task.PeerID]*ledger.Set{c.vouched, c.told} {
+	for _, sets := range []map[task.PeerID]*ledger.Set{c.vouched, c.told, c.legs} {
 		for _, set := range sets {
 			if set.Contains(i) {
 				*set = set.Minus(only(i))
@@ -312,17 +327,18 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	if r.Trail == nil {
 		j.checks.trailless[r.Worker] = true
 	}
-	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
+	by := append(a.leftBy(r), r.Worker)
+	doubtful := a.anyWrong(by) || j.checks.divergent[engine]
 	with := j.checks.elected[t.Index].with(r)
 	delete(j.checks.elected, t.Index)
 	crowd := a.crowdingOf(j, r.Worker, network)
-	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.share(j.spec.Verify, r.Worker), j.total))
+	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.shareOf(j.spec.Verify, by), j.total))
 	says := credit.Says(a.s.now)
 	due = due || !says
 	if doubtful || meets || due && len(with) == 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !doubtful && !meets {
-			c.Drawn, c.Of = which.mask, which.of
+			c.draws(which)
 		}
 		c.poll(t, doubtful)
 		if a.note(j, c); !says || j.checks.excused[r.Worker] {
@@ -342,9 +358,10 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	}
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
-		Failed: t.Failed, Engine: engine, Network: network, With: with, Told: a.heard.countOf(j, r.Worker)})
-	if e := releaseOf(r, a.s.self); e != nil {
-		a.s.emit(*e)
+		Failed: t.Failed, Engine: engine, Network: network, With: with, Told: a.heard.countOf(j, r.Worker),
+		Left: a.leftBy(r)})
+	for _, e := range releaseOf(r, a.s.self) {
+		a.s.emit(e)
 	}
 }
 
@@ -354,6 +371,26 @@ func (c *checks) took(d time.Duration) {
 	if c.takes += (d - c.takes) / weight; c.takes <= 0 {
 		c.takes = d
 	}
+}
+
+// shareOf is how much is run again of a result that several workers answer for: as if the least known of them had
+// run all of it.
+func (a *audits) shareOf(v *task.Verify, by []task.PeerID) (share float64) {
+	for _, w := range by {
+		share = max(share, a.share(v, w))
+	}
+	return share
+}
+
+// anyWrong reports whether one of some workers was found wrong.
+func (a *audits) anyWrong(by []task.PeerID) bool {
+	return slices.ContainsFunc(by, func(w task.PeerID) bool { return a.known(w).Faults > 0 })
+}
+
+// leftBy are the workers who left states that the run of a result went on from, but for its own and this node.
+func (a *audits) leftBy(r *task.Result) []task.PeerID {
+	by, _ := r.AnsweredBy()
+	return slices.DeleteFunc(by, func(w task.PeerID) bool { return w == r.Worker || w == a.s.self })
 }
 
 // share is how much of the tasks of a worker is run again.

@@ -98,6 +98,7 @@ func (a *audits) distrustIn(j *submitted, worker task.PeerID, refused bool) {
 		a.s.emit(message.JobChanged{Job: j.id})
 	}
 	a.doubtVouched(j, worker)
+	a.doubtLegs(j, worker, refused)
 	if !a.abroad.says(worker) { // nor has what it told of others counted for anything
 		a.doubtTold(j, worker)
 	}
@@ -121,6 +122,18 @@ func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
 		a.abroad.pardon()
 	}
 	a.s.emit(message.JobChanged{Job: j.id})
+}
+
+// doubtLegs has results run again whose runs went on from a state that a worker left.
+func (a *audits) doubtLegs(j *submitted, worker task.PeerID, refused bool) {
+	if of := j.checks.legs[worker]; of != nil {
+		a.doubtEach(j, of, func(both ledger.Set) {
+			if refused && j.mayGiveBack(a.s.now) {
+				a.returns(j, both, worker)
+			}
+		})
+		a.s.emit(message.JobChanged{Job: j.id})
+	}
 }
 
 // doubtEach has results run again that were accepted, whoever signed them, and calls then with those of each

@@ -29,6 +29,7 @@ type narrowing struct {
 	from  *message.Began
 	link  *task.Link
 	proof *task.PartProof
+	leg   int // in which the interval is sought where it is the end that is wrong, or a state that it left
 }
 
 // narrow has the part sought, and reports whether there is anything to seek.
@@ -39,6 +40,31 @@ func (a *audits) narrow(j *submitted, ev *message.Audited, by []task.PeerID, why
 		return false
 	}
 	n := &narrowing{ev: ev, by: by, why: why, until: a.s.now.Add(narrowMost)}
+	spacing := j.spec.Spacing()
+	if leg := at.wrongLeg(); leg > 0 && r.Trail.LegIntervals(leg, spacing) > 1 {
+		n.leg = leg
+	} else if !n.whole(at, r, spacing) {
+		return false
+	}
+	at.narrow = n
+	a.s.timers.Set(n.until, auditTimer)
+	return true
+}
+
+// wrongLeg is the leg before the last that is known to be wrong; 0 for none.
+func (at *auditing) wrongLeg() int {
+	switch t := at.trace; {
+	case t != nil && t.wrong:
+		return t.link + 1
+	case at.parts != nil && at.parts.wrong:
+		return at.parts.leg
+	}
+	return 0
+}
+
+// whole has all run that the worker ran who is wrong, and reports whether there is anything to run.
+func (n *narrowing) whole(at *auditing, r *task.Result, spacing uint64) bool {
+	n.leg = 0
 	switch t := at.trace; {
 	case t != nil && t.wrong:
 		if t.link == len(t.chain())-1 { // its worker began with the task
@@ -51,13 +77,11 @@ func (a *audits) narrow(j *submitted, ev *message.Audited, by []task.PeerID, why
 		}
 		n.link = t.probe()
 		n.from = &message.Began{Fuel: before.Fuel, Hash: before.Voucher.Hash, CID: before.CID,
-			Holders: []task.PeerID{before.Voucher.Worker, by[0], r.Worker}}
+			Holders: []task.PeerID{before.Voucher.Worker, n.by[0], r.Worker}}
 		n.proof = r.Trail.ProveLink(t.link)
-	case by[0] != r.Worker || r.Trail.Intervals(j.spec.Spacing()) == 0:
+	case n.by[0] != r.Worker || r.Trail.LegIntervals(0, spacing) == 0:
 		return false
 	}
-	at.narrow = n
-	a.s.timers.Set(n.until, auditTimer)
 	return true
 }
 
@@ -71,7 +95,7 @@ func (n *narrowing) audit(id task.TaskID, key []byte) message.Audit {
 		e.From, e.StopAt = n.from, n.link.Fuel
 		return e
 	}
-	e.Part = &message.Part{Seek: append([]task.Boundary{}, n.ev.Passed...)}
+	e.Part = &message.Part{Leg: n.leg, Seek: append([]task.Boundary{}, n.ev.Passed...)}
 	return e
 }
 
@@ -80,6 +104,8 @@ func (n *narrowing) concludes(a *audits, j *submitted, ev *message.Audited) {
 	at := a.at[ev.Task]
 	signed := &n.ev.Held.Results[0]
 	switch {
+	case ev.Unserved != "" && n.leg > 0 && n.whole(at, signed, j.spec.Spacing()):
+		return // the leg as a whole, then
 	case ev.Unserved != "":
 	case n.from != nil:
 		if state, stopped := stateAt(&ev.Here, n.link.Fuel); stopped && !bytes.Equal(state, n.link.Voucher.Hash) {
@@ -91,8 +117,9 @@ func (n *narrowing) concludes(a *audits, j *submitted, ev *message.Audited) {
 			break
 		}
 		if k, _ := differsAt(ev, state); k >= 0 {
-			at.proves(signed, signed.Trail.ProveIntervals(ev.Part.First, k, ev.Part.States))
-			at.part = partOf(signed, ev.Part.States, k)
+			leg := ev.Part.Leg
+			at.proves(signed, signed.Trail.ProveIntervals(leg, ev.Part.First, k, ev.Part.States))
+			at.part = drawn{legs: signed.Trail.Legs(j.spec.Spacing())}.partOf(signed, ev.Part.States, leg, k)
 			n.why = fmt.Sprintf("%s; it is the part from fuel %d to %d", n.why, at.part.From, at.part.To)
 		}
 	}

@@ -37,7 +37,7 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 			compilers: compilers{divergent: map[string]bool{}, excused: map[task.PeerID]bool{},
 				engines: map[task.PeerID]string{}},
 			polling: polling{polls: map[uint64]*poll{}}, vouched: map[task.PeerID]*ledger.Set{},
-			told:    map[task.PeerID]*ledger.Set{},
+			told: map[task.PeerID]*ledger.Set{}, legs: map[task.PeerID]*ledger.Set{},
 			elected: map[uint64]*elected{}, sure: sure{at: map[uint64]*sureTask{}, probed: map[uint64]*probe{}}}
 		s.audits.follow(j)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"godwit/credibility"
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -13,25 +14,74 @@ import (
 const maxProofStates = 8
 
 // A drawn is which intervals of a result are run again, in place of the whole task, out of how
-// many. The zero value is the whole task.
+// many: those of all legs. The zero value is the whole task.
 type drawn struct {
-	mask uint64 // a bit for each
-	of   int
+	which ledger.Set // numbers, from the task's beginning
+	of    int
+	legs  []int // as task.Trail.Legs has them; nil where there is one
+}
+
+// place says in which leg an interval lies, which of it that is, and how many follow it there.
+func (d drawn) place(part int) (leg, interval, more int) {
+	if len(d.legs) == 0 {
+		return 0, part, d.of - 1 - part
+	}
+	for leg = len(d.legs) - 1; leg > 0 && part >= d.legs[leg]; leg-- {
+		part -= d.legs[leg]
+	}
+	return leg, part, d.legs[leg] - 1 - part
+}
+
+// inLeg is how many are drawn of a leg.
+func (d drawn) inLeg(leg int) (n int) {
+	for _, r := range d.which {
+		for k := r.From; k < r.To; k++ {
+			if of, _, _ := d.place(int(k)); of == leg {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // count is how many are drawn.
-func (d drawn) count() (n int) {
-	for m := d.mask; m != 0; m &= m - 1 {
-		n++
+func (d drawn) count() int { return int(d.which.Count()) }
+
+// mask has a bit for each that is drawn of the first 64, as it is stored; rest are the others.
+func (d drawn) mask() (mask uint64, rest []uint16) {
+	for _, r := range d.which {
+		for k := r.From; k < r.To; k++ {
+			if k < 64 {
+				mask |= 1 << k
+			} else {
+				rest = append(rest, uint16(k))
+			}
+		}
 	}
-	return n
+	return mask, rest
+}
+
+// drawnOf is what was stored of what is drawn.
+func drawnOf(mask uint64, rest []uint16, of int, legs []int) drawn {
+	d := drawn{of: of, legs: legs}
+	for k := range min(of, 64) {
+		if mask>>k&1 == 1 {
+			d.which.Add(uint64(k))
+		}
+	}
+	for _, k := range rest {
+		if int(k) < of {
+			d.which.Add(uint64(k))
+		}
+	}
+	return d
 }
 
 // draw says what of a result is run again: nothing, some of its intervals, or all. Of a result that
 // has too few intervals it is all or nothing.
 func (a *audits) draw(j *submitted, r *task.Result, share float64) (d drawn, due bool) {
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	n := r.Trail.Intervals(j.spec.Spacing())
+	n := r.Trail.Parts(j.spec.Spacing())
 	if n == 0 {
 		return d, len(credibility.Draw(key, r.Task.Index, r.Digest(), 1, share)) > 0
 	}
@@ -39,49 +89,61 @@ func (a *audits) draw(j *submitted, r *task.Result, share float64) (d drawn, due
 	if len(which) == n {
 		return d, true
 	}
-	d.of = n
+	d.of, d.legs = n, r.Trail.Legs(j.spec.Spacing())
 	for _, k := range which {
-		d.mask |= 1 << k
+		d.which.Add(uint64(k))
 	}
 	return d, len(which) > 0
 }
 
-// A parting runs the drawn intervals of a result again, those that follow each other together.
+// A parting runs the drawn intervals of a result again, those of one leg that follow each other together.
 type parting struct {
 	drawn
-	first, last int              // at hand
-	states      *task.KeptStates // as the worker named them
-	served      bool             // it gave one
-	compiled    *message.Audited // of the part at hand, where it is not what was signed
-	at          int              // the first interval in it that is not
-	wrong       bool             // interpreted, too
+	first, last int                      // at hand, of all legs
+	states      map[int]*task.KeptStates // as the worker of a leg named them
+	served      map[int]bool             // legs of which it gave one
+	compiled    *message.Audited         // of the part at hand, where it is not what was signed
+	at          int                      // the first interval in it that is not
+	wrong       bool                     // interpreted, too
+	by          task.PeerID              // whose it is, and in which leg it lies
+	leg         int
 	why         string
 }
 
 // newParting begins with the first that is drawn.
 func newParting(d drawn) *parting {
-	p := &parting{drawn: d, last: -1}
+	p := &parting{drawn: d, last: -1, states: map[int]*task.KeptStates{}, served: map[int]bool{}}
 	p.next()
 	return p
+}
+
+// hand is the part at hand.
+func (p *parting) hand() *message.Part {
+	leg, first, _ := p.place(p.first)
+	return &message.Part{Leg: leg, First: first, Last: first + p.last - p.first, States: p.states[leg]}
 }
 
 // next goes on to the next intervals, and reports whether there are some.
 func (p *parting) next() bool {
 	p.compiled = nil
-	for p.first = p.last + 1; p.first < p.of && p.mask>>p.first&1 == 0; {
+	for p.first = p.last + 1; p.first < p.of && !p.which.Contains(uint64(p.first)); {
 		p.first++
 	}
-	for p.last = p.first; p.last+1 < p.of && p.mask>>(p.last+1)&1 == 1; {
+	if p.first >= p.of {
+		return false
+	}
+	_, _, more := p.place(p.first)
+	for p.last = p.first; more > 0 && p.which.Contains(uint64(p.last+1)); more-- {
 		p.last++
 	}
-	return p.first < p.of
+	return true
 }
 
 // parted takes in what came of intervals.
 func (a *audits) parted(j *submitted, at *auditing, ev *message.Audited) {
 	p, signed, here := at.parts, &ev.Held.Results[0], &ev.Here
 	if ev.Part != nil && ev.Unserved == "" {
-		a.served(p, signed.Worker, ev.Part)
+		a.served(p, signed, ev.Part)
 	}
 	state, stopped := stateAt(here, stopOf(ev))
 	switch {
@@ -99,8 +161,12 @@ func (a *audits) parted(j *submitted, at *auditing, ev *message.Audited) {
 
 // stopOf is the fuel at which the run of intervals was to stop; 0 for the end.
 func stopOf(ev *message.Audited) uint64 {
-	if p := ev.Part; p != nil && p.States != nil && p.Last < len(p.States.States) {
+	switch p := ev.Part; {
+	case p == nil || p.States == nil:
+	case p.Last < len(p.States.States):
 		return p.States.States[p.Last].Fuel
+	case p.Leg > 0:
+		return ev.Held.Results[0].Trail.Leg(p.Leg).Fuel
 	}
 	return 0
 }
@@ -123,11 +189,10 @@ func (a *audits) judgePart(j *submitted, at *auditing, ev *message.Audited, stat
 		}
 		switch {
 		case p.next():
-		case a.known(signed.Worker).Faults > 0:
-			a.whole(at, "its worker was wrong elsewhere")
+		case a.anyWrong(append(a.leftBy(signed), signed.Worker)):
+			a.whole(at, "its worker was wrong elsewhere, or one that ran a part of it before")
 		default:
-			a.credit(signed.Worker).Confirm(p.count(), p.of, a.s.now)
-			a.keep(signed.Worker)
+			a.confirmLegs(p, signed)
 			a.settle(j, at.id, verdictAccepted, "")
 		}
 	case p.compiled == nil:
@@ -135,12 +200,13 @@ func (a *audits) judgePart(j *submitted, at *auditing, ev *message.Audited, stat
 	case wrong != p.at || !samePart(p.compiled, ev):
 		a.settle(j, at.id, verdictOpen, "this machine is at odds with itself: compiled and interpreted, a part of the task "+
 			"ends otherwise; test its memory")
-	case wrong == 0 && traceable(signed): // it may be another's who ran the task before
+	case wrong == 0 && traceable(signed.Leg(ev.Part.Leg)): // it may be another's who ran the task before
 		a.whole(at, "the part before the worker's own is wrong")
 	default:
-		at.part = partOf(signed, p.states, wrong)
+		leg, kept := ev.Part.Leg, ev.Part.States
+		at.part, p.leg, p.by = p.partOf(signed, kept, leg, wrong), leg, signed.Leg(leg).Worker
 		if ev.Part.First == wrong && j.checks.wrong.Count() < maxProofStates {
-			at.proves(signed, signed.Trail.ProveIntervals(wrong, wrong, p.states))
+			at.proves(signed, signed.Trail.ProveIntervals(leg, wrong, wrong, kept))
 		}
 		p.why = fmt.Sprintf("the part from fuel %d to %d comes to something else here: %s", at.part.From, at.part.To, why)
 		p.wrong = true
@@ -162,8 +228,12 @@ func differsAt(ev *message.Audited, state []byte) (interval int, why string) {
 		}
 	}
 	last := ev.Part.Last
-	if last < len(of) {
-		if string(state) != string(of[last].State[:]) {
+	if last < len(of) || ev.Part.Leg > 0 {
+		ends := ev.Held.Results[0].Trail.Leg(ev.Part.Leg).Last
+		if last < len(of) {
+			ends = of[last].State[:]
+		}
+		if string(state) != string(ends) {
 			return last, "it ends in another state"
 		}
 		return -1, ""
@@ -194,29 +264,41 @@ func (a *audits) replace(j *submitted, at *auditing, ev *message.Audited) {
 		a.settle(j, at.id, verdictOpen, "this machine is at odds with itself: a part of the task comes to something else, "+
 			"the whole does not; test its memory")
 	default:
-		a.found(j, ev, []task.PeerID{signed.Worker}, p.why)
+		a.found(j, ev, []task.PeerID{p.by}, p.why)
 	}
 }
 
-// releaseOf tells the worker of a result that nobody will ask for its states any more; nil where it
-// has none.
-func releaseOf(r *task.Result, self task.PeerID) *message.Released {
-	if r.Trail == nil || r.Trail.Boundaries == 0 || r.Worker == self {
-		return nil
+// confirmLegs counts what was run again for those whose it is.
+func (a *audits) confirmLegs(p *parting, signed *task.Result) {
+	for leg := range max(1, len(p.legs)) {
+		if n := p.inLeg(leg); n > 0 {
+			worker := signed.Leg(leg).Worker
+			a.credit(worker).Confirm(n, p.of, a.s.now)
+			a.keep(worker)
+		}
 	}
-	return &message.Released{Task: r.Task, Worker: r.Worker, Root: r.Trail.Root}
+}
+
+// releaseOf tells the workers of all legs of a result that nobody will ask for their states any more.
+func releaseOf(r *task.Result, self task.PeerID) (out []message.Released) {
+	for leg := 0; r.Trail != nil && leg <= len(r.Trail.Began); leg++ {
+		if of := r.Leg(leg); of.Trail.Boundaries > 0 && of.Worker != self {
+			out = append(out, message.Released{Task: r.Task, Worker: of.Worker, Root: of.Trail.Root})
+		}
+	}
+	return out
 }
 
 // acceptedParts is what is known of a result of which parts were right.
 func (a *audits) acceptedParts(j *submitted, at *auditing, c checked) checked {
-	worker := at.release.Worker
+	worker := at.signer
 	mark := a.known(worker)
 	m := mark.Mark(a.s.now)
 	c.Worker, c.Audits, c.At = worker, m.Audits, m.At.Unix()
 	c.Failed = at.failed
 	c.Engine, c.Network = j.checks.engines[worker], a.networkOf(worker)
 	c.Parts, c.Of = at.parts.count(), at.parts.of
-	c.Told = a.heard.countOf(j, worker)
+	c.Told, c.Left = a.heard.countOf(j, worker), at.left
 	return c
 }
 
@@ -225,8 +307,21 @@ func (at *auditing) proves(signed *task.Result, p *task.PartProof) {
 	at.proof, at.state = p, signed.StateOf(p)
 }
 
-// partOf is an interval of a result that is wrong.
-func partOf(signed *task.Result, kept *task.KeptStates, k int) *message.RefutedPart {
-	from, to := signed.Trail.IntervalFuel(kept.Boundaries(), k)
+// partOf is an interval of a leg of a result that is wrong.
+func partOf(signed *task.Result, kept *task.KeptStates, leg, k int) *message.RefutedPart {
+	t := signed.Trail.Leg(leg)
+	from, to := t.IntervalFuel(kept.Boundaries(), k)
+	if k == 0 && leg > 0 {
+		from = t.Base()
+	}
 	return &message.RefutedPart{Number: uint32(k), From: from, To: to}
+}
+
+// partOf is that of a result whose parts are numbered.
+func (d drawn) partOf(signed *task.Result, kept *task.KeptStates, leg, k int) *message.RefutedPart {
+	out := partOf(signed, kept, leg, k)
+	for before := leg + 1; before < len(d.legs); before++ {
+		out.Number += uint32(d.legs[before])
+	}
+	return out
 }

@@ -154,9 +154,9 @@ func TestPartIsWrong(t *testing.T) {
 		d := b.s.jobs[b.id].checks.drawn[0]
 		ran := b.finish(worker)
 		c := b.checks()
-		caught := d.mask>>worker.lie&1 == 1
+		caught := d.which.Contains(uint64(worker.lie))
 		if caught != (c.Wrong == 1) || c.Due+c.Open != 0 {
-			rt.Fatalf("drawn %b, wrong in %d: %+v", d.mask, worker.lie, c)
+			rt.Fatalf("drawn %v, wrong in %d: %+v", d.which, worker.lie, c)
 		}
 		if !caught {
 			if ran != d.count() {

@@ -11,12 +11,13 @@ import (
 
 // What a worker does when it is asked for states that it signed.
 
-// served notes that a worker named the states of its run, and gave the one that was needed.
-func (a *audits) served(p *parting, worker task.PeerID, part *message.Part) {
-	if p.states = part.States; part.First == 0 || p.served {
+// served notes that the worker of a leg named the states of its run, and gave the one that was needed.
+func (a *audits) served(p *parting, signed *task.Result, part *message.Part) {
+	if p.states[part.Leg] = part.States; part.First == 0 || p.served[part.Leg] {
 		return
 	}
-	if p.served = true; a.credit(worker).Serve() {
+	p.served[part.Leg] = true
+	if worker := signed.Leg(part.Leg).Worker; a.credit(worker).Serve() {
 		a.keep(worker)
 	}
 }
@@ -25,7 +26,11 @@ func (a *audits) served(p *parting, worker task.PeerID, part *message.Part) {
 // refused or served something else, loses standing, and so does who loses states again and again;
 // who is away, or slow, does not, and nobody is to have them after task.KeptFor.
 func (a *audits) unserved(at *auditing, signed *task.Result, ev *message.Audited) {
-	worker, since := signed.Worker, signedAt(signed, a.s.now)
+	asked := signed
+	if signed.Trail != nil && ev.Asked > 0 && ev.Asked <= len(signed.Trail.Began) {
+		asked = signed.Leg(ev.Asked)
+	}
+	worker, since := asked.Worker, signedAt(asked, a.s.now)
 	did := ""
 	switch {
 	case a.s.now.Sub(since) > task.KeptFor:

@@ -108,8 +108,8 @@ func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
 	}
 	a.rest, a.pause = time.Time{}, 0
 	a.note(j, c)
-	if at.release != nil {
-		a.s.emit(*at.release)
+	for _, r := range at.release {
+		a.s.emit(r)
 	}
 	a.s.finish(j, false) // it may have waited for others to be asked
 	a.deliver(j)
