@@ -32,8 +32,13 @@ const maxMissed = 20_000
 // job that this node submitted, and that no leader has any more, what is held here tells.
 func (q *queries) Grid(ctx context.Context, id task.JobID, bins int) (*message.Grid, error) {
 	var led message.Grid
-	_, err := q.askLeaders(ctx, methodGrid, func(o overlay.ID) any { return gridQuery{o, id, bins} }, &led)
+	l, err := q.askLeaders(ctx, methodGrid, func(o overlay.ID) any { return gridQuery{o, id, bins} }, &led)
 	if err == nil && led.Fits(bins) {
+		_, loans, err := q.lentOf(ctx, id)
+		if err != nil {
+			q.log.Debug("asking what is lent of a job", "job", id, "err", err)
+		}
+		lendIn(&led, loans, l.peer)
 		return &led, nil
 	}
 	own, ownErr := q.ownGrid(ctx, id, bins)
@@ -41,6 +46,20 @@ func (q *queries) Grid(ctx context.Context, id task.JobID, bins int) (*message.G
 		return nil, err
 	}
 	return own, ownErr
+}
+
+// lendIn takes what is lent out of what a leader, who was told that it is held, counts as done. Of its own
+// loan that leader knows.
+func lendIn(g *message.Grid, loans []message.LoanStatus, by task.PeerID) {
+	for i := range loans {
+		set, err := loans[i].Set()
+		if err != nil || loans[i].Leader == by {
+			continue
+		}
+		for _, r := range set {
+			g.Lend(r)
+		}
+	}
 }
 
 // ownGrid is the grid of a job that this node submitted, by what it holds.

@@ -59,6 +59,22 @@ func TestLentTasks(t *testing.T) {
 	}
 }
 
+// TestGridOfLoans: what is lent is neither held nor waits at the home; of its own loan a borrower knows.
+func TestGridOfLoans(t *testing.T) {
+	loan := func(of task.PeerID, from, to uint64) message.LoanStatus {
+		return message.LoanStatus{Leader: of, Tasks: to - from, Ranges: []message.LoanRange{{From: from, To: to}}}
+	}
+	loans := []message.LoanStatus{loan("a", 2, 4), loan("b", 4, 10)}
+	for by, lent := range map[task.PeerID]uint64{"home": 8, "b": 2} {
+		g := message.NewGrid(10, 1)
+		g.Do(message.Range{From: 1, To: 10}) // as the home was told; one waits
+		lendIn(g, loans, by)
+		if want := (message.Bin{Waiting: 1, Done: 9 - lent, Lent: lent}); g.Bins[0] != want {
+			t.Errorf("by %s: %+v, want %+v", by, g.Bins[0], want)
+		}
+	}
+}
+
 // toldOfLoans checks what a submitter, another member of the home and one of the other cell are told of a job
 // of which the other cell has tasks.
 func (s *swarm) toldOfLoans(id task.JobID, total uint64, submitter *peer) {

@@ -181,46 +181,6 @@ func TestFixedBlendIsTheSum(t *testing.T) {
 	})
 }
 
-// TestTrustMovesDownTheGradient: one answer moves trust as the logarithmic loss's
-// gradient has it, toward the pool's, and never below nothing.
-func TestTrustMovesDownTheGradient(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := NewRecorder(&Pool{})
-		var q question
-		for i := range q.x {
-			q.x[i] = rapid.Float64Range(-5, 5).Draw(t, "log-odds")
-		}
-		for i := range r.trust {
-			r.trust[i] = rapid.Float64Range(0, 1.5).Draw(t, "trust")
-		}
-		q.clock = rapid.SampledFrom([]float64{1, .5, .01}).Draw(t, "no cliff")
-		stayed := rapid.Bool().Draw(t, "stayed")
-		before := r.trust
-		loss := func(trust [weights]float64) float64 { // of what happened, the cliff included
-			p := mix(&trust, &q.x) * q.clock
-			if stayed {
-				return -math.Log(p)
-			}
-			return -math.Log(1 - p)
-		}
-		r.learn(&q, stayed)
-		for i := range r.trust {
-			const step = 1e-6
-			up, down := before, before
-			up[i] += step
-			down[i] -= step
-			slope := (loss(up) - loss(down)) / (2 * step)
-			want := before[i] + pullRate*(r.pool.prior[i]-before[i]) - learnRate*slope
-			if i < experts {
-				want = max(0, min(mostTrust, want))
-			}
-			if math.Abs(r.trust[i]-want) > 1e-5 {
-				t.Fatalf("trust %d moved from %v to %v, want %v", i, before[i], r.trust[i], want)
-			}
-		}
-	})
-}
-
 // TestLongSilenceCostsLittle: time in which nothing changed is followed in a bounded
 // number of steps, however long, and comes to what following it hour by hour does, of
 // the last week.

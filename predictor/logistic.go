@@ -36,14 +36,17 @@ type logisticQuestion struct {
 	x     [features]float64
 }
 
-const logisticRate = 0.02
+const (
+	logisticRate = 0.02
+	mostWeight   = 3.9
+)
 
 func logisticModel(ps *Params) func(*Pool) Predictor {
 	rate := ps.Number("rate", logisticRate, math.SmallestNonzeroFloat64, math.MaxFloat64)
 	return func(pool *Pool) Predictor {
 		makePlain(pool)
 		l := &logistic{Recorder: NewRecorder(pool), rate: rate}
-		copy(l.weights[:], firstTrust[:experts])
+		copy(l.weights[:], broadMix[:experts])
 		return l
 	}
 }
@@ -100,7 +103,7 @@ func (l *logistic) judge(at int64, stays bool) {
 func (l *logistic) learn(x *[features]float64, y float64) {
 	off := l.rate * (y - l.answer(x))
 	for i, v := range x {
-		w := max(-mostTrust, min(mostTrust, l.weights[i]+off*v))
+		w := max(-mostWeight, min(mostWeight, l.weights[i]+off*v))
 		switch {
 		case i < experts:
 			w = max(0, w)

@@ -67,8 +67,8 @@ func TestLogisticWeightsKeepTheirBounds(t *testing.T) {
 			}
 			for i, w := range l.weights[:features] {
 				switch {
-				case math.Abs(w) > mostTrust:
-					t.Errorf("feature %v, stayed %v: weight %d is %v, at most %v", x[0], y, i, w, mostTrust)
+				case math.Abs(w) > mostWeight:
+					t.Errorf("feature %v, stayed %v: weight %d is %v, at most %v", x[0], y, i, w, mostWeight)
 				case i < experts && w < 0:
 					t.Errorf("feature %v, stayed %v: expert %d counts against itself: %v", x[0], y, i, w)
 				case i == featureHorizon && w > 0:

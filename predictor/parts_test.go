@@ -69,8 +69,8 @@ func TestHazardsAgreeWithALifeTable(t *testing.T) {
 }
 
 // TestEmptyPoolIsTheLiteratures: sessions last as the Weibull law of shape 1/2 and
-// scale 12 h has it, hosts leave once in a day at any hour, and the experts are
-// trusted as at first.
+// scale 12 h has it, hosts leave once in a day at any hour, and
+// opinions count as at first.
 func TestEmptyPoolIsTheLiteratures(t *testing.T) {
 	p := &Pool{}
 	p.settle()
@@ -81,8 +81,8 @@ func TestEmptyPoolIsTheLiteratures(t *testing.T) {
 			t.Errorf("%.4g h are outlasted with %v, by the law with %v", hours, got, want)
 		}
 	}
-	if p.rate != 1./24 || p.prior != firstTrust {
-		t.Errorf("%v exits an hour, trust %v", p.rate, p.prior)
+	if p.rate != 1./24 || p.prior != firstExcess {
+		t.Errorf("%v exits an hour, excess %v", p.rate, p.prior)
 	}
 	for h, ratio := range p.ratio {
 		if math.Abs(ratio-1) > 1e-9 {
@@ -245,9 +245,9 @@ func TestOdds(t *testing.T) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	}
-	trust := [weights]float64{1, 0, 0, 0, 0, .5, -.25}
+	weight := [weights]float64{1, 0, 0, 0, 0, .5, -.25}
 	x := [experts]float64{2, 9, 9, 9, 9, 3}
-	if got, want := mix(&trust, &x), odds(2+1.5-.25); got != want {
+	if got, want := mix(&weight, &x), odds(2+1.5-.25); got != want {
 		t.Errorf("mixed to %v, want %v", got, want)
 	}
 }
@@ -271,11 +271,6 @@ func TestLevels(t *testing.T) {
 	if fineStep(0) != 0 || fineValue(0) != 0 || fineStep(1e9) != 255 {
 		t.Error("a fading count of nothing, or of very many")
 	}
-	for w, want := range map[float64]int8{0: 0, 1: 32, .7: 22, -1: -32, 100: 127, -100: -127, .015: 0, .016: 1} {
-		if got := weightStep(w); got != want {
-			t.Errorf("a trust of %v is %d, want %d", w, got, want)
-		}
-	}
 	if millis(time.Unix(-5, 0)) != 0 || unixSeconds(1<<62) != math.MaxUint32 || unixSeconds(1999) != 1 {
 		t.Error("times before 1970, after 2106 and within a second")
 	}
@@ -289,9 +284,9 @@ func TestRecordVector(t *testing.T) {
 	r.Exits[0], r.Exposure[0], r.Exits[23], r.Exposure[23] = 3, 4, 5, 6
 	r.Whole[0], r.Whole[20] = 0xb0, 0xb1
 	r.RecentExits, r.RecentUp = [2]uint8{0xc0, 0xc2}, [2]uint8{0xc1, 0xc3}
-	r.Weights = [weights]int8{1, 2, 3, 4, 5, 6, -1}
+	r.Excess = [opinions - 1]int8{1, 2, 3, 4, 5, 6, -1}
 	zeros := func(n int) string { return strings.Repeat("00", n) }
-	want := "0101" + "01020304" + "05060708" + "09" + "a0" + zeros(16) + "a1" + "12" + zeros(7) + "0f" + "34" +
+	want := "0201" + "01020304" + "05060708" + "09" + "a0" + zeros(16) + "a1" + "12" + zeros(7) + "0f" + "34" +
 		zeros(22) + "56" +
 		"b0" + zeros(19) + "b1" + "c0c1c2c3" + "010203040506ff"
 	b, err := r.AppendBinary([]byte{0xee})
@@ -305,12 +300,12 @@ func TestRecordVector(t *testing.T) {
 		"nothing":  {func([]byte) []byte { return nil }, "a survival record has 94 bytes, this one 0"},
 		"one more": {func(b []byte) []byte { return append(b, 0) }, "a survival record has 94 bytes, this one 95"},
 		"version 0": {func(b []byte) []byte { b[0] = 0; return b },
-			"survival record of version 0: this program reads version 1"},
+			"survival record of version 0: this program reads version 2"},
 		"a third flag": {func(b []byte) []byte { b[1] = 5; return b }, "survival record with unknown flags 0x5"},
 		"both flags": {func(b []byte) []byte { b[1] = 3; return b },
 			"survival record of a host both seen and not watched"},
-		"no trust": {func(b []byte) []byte { b[len(b)-2] = 0x80; return b },
-			"survival record trusts expert 5 by -128: trust is not negative"},
+		"no excess": {func(b []byte) []byte { b[len(b)-2] = 0x80; return b },
+			"survival record has -128 for opinion 6: an excess is -127 to 127"},
 	} {
 		var got Record
 		err := got.UnmarshalBinary(c.change(slices.Clone(b[1:])))
@@ -319,11 +314,11 @@ func TestRecordVector(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*Record){
-		"16 lost":        func(r *Record) { r.Lost[3] = 16 },
-		"level 16":       func(r *Record) { r.Exits[7] = 16 },
-		"hours of 16":    func(r *Record) { r.Exposure[7] = 16 },
-		"negative trust": func(r *Record) { r.Weights[0] = -1 },
-		"up and blind":   func(r *Record) { r.Blind = true },
+		"16 lost":      func(r *Record) { r.Lost[3] = 16 },
+		"level 16":     func(r *Record) { r.Exits[7] = 16 },
+		"hours of 16":  func(r *Record) { r.Exposure[7] = 16 },
+		"no excess":    func(r *Record) { r.Excess[0] = -128 },
+		"up and blind": func(r *Record) { r.Blind = true },
 	} {
 		bad := r
 		change(&bad)

@@ -3,7 +3,7 @@ package predictor
 import "math"
 
 // A Pool is what is known of hosts at large: the sum of the records seen. It
-// gives the prior of every reader, and the trust in the experts with which a
+// gives the prior of every reader, and the weights of the opinions with which a
 // host begins. Peers build their own from gossip; no server is needed. The zero
 // Pool is empty, and answers by the literature's priors. It is for one goroutine
 // at a time, but readers may share one that is not changed meanwhile.
@@ -11,15 +11,15 @@ type Pool struct {
 	records int
 	lives   Lives
 	day     tallied
-	trust   [weights]float64 // summed
+	excess  [opinions - 1]float64 // summed
 
 	plain   bool // no hour has a cliff
 	settled bool
 	ends    [octaves]float64 // hazard in each octave of age
 	life    curve
-	rate    float64     // exits per hour there, at hours without a cliff
-	ratio   [24]float64 // of each hour's hazard, cliff included, to rate
-	prior   [weights]float64
+	rate    float64           // exits per hour there, at hours without a cliff
+	ratio   [24]float64       // of each hour's hazard, cliff included, to rate
+	prior   [opinions]float64 // excess with which a host's own begins
 }
 
 // Add counts a record.
@@ -34,8 +34,8 @@ func (p *Pool) Add(r *Record) {
 		p.day.exits[h] += levels[r.Exits[h]]
 		p.day.up[h] += levels[r.Exposure[h]]
 	}
-	for i, w := range r.Weights {
-		p.trust[i] += float64(w) * weightUnit
+	for i, e := range r.Excess {
+		p.excess[i] += excessValue(e)
 	}
 }
 
@@ -101,11 +101,9 @@ func (p *Pool) settle() {
 	for h := range 24 {
 		p.ratio[h] = (course.rate[h] + cliff.rate[h]) / p.rate
 	}
-	p.prior = firstTrust
-	for i := range p.prior {
-		p.prior[i] = (firstWeight*firstTrust[i] + p.trust[i]) / (firstWeight + float64(p.records))
+	counted := min(poolHosts, float64(p.records)) / max(1, float64(p.records))
+	p.prior = firstExcess
+	for i, e := range p.excess {
+		p.prior[i+1] += counted * e
 	}
 }
-
-// firstWeight is how many hosts the first trust counts for.
-const firstWeight = 1.0

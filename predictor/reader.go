@@ -17,12 +17,6 @@ const (
 	weights = experts + 1 // and the bias
 )
 
-// firstTrust is how far each expert is trusted before anything is learnt: one
-// logistic regression over all the sets of docs/spec/predictors.md section 3.2 together, on
-// the first half of the relays' days, every other phone, and generated sets of a
-// seed of their own; rounded.
-var firstTrust = [weights]float64{.7, .1, .25, .05, .05, .15, .25}
-
 // memory is the time that each recent memory spans, in hours there.
 var memory = [recents]float64{4, 24}
 
@@ -42,7 +36,9 @@ type Reader struct {
 	exits  [recents]float64  // at since
 	there  [recents]float64  // at since, hours
 	rate   float64           // the host's exits an hour, over all its past
-	trust  [weights]float64
+	left   float64           // exits over all its past, up to what a record counts
+	lasted float64           // hours there before since, as far as lengths tell
+	weight [opinions]float64
 }
 
 // Weights of the priors, per host: sessions entering an octave, hours there. On
@@ -71,10 +67,39 @@ func NewReader(r *Record, pool *Pool) Reader {
 		n.exits[i] = fineValue(r.RecentExits[i])
 		n.there[i] = float64(r.RecentUp[i]) / 256 * memory[i]
 	}
-	for i, w := range r.Weights {
-		n.trust[i] = float64(w) * weightUnit
+	for k := range octaves {
+		n.left += lives.Ends[k]
+		n.lasted += (lives.Ends[k] + lives.Lost[k]) * middles[k]
 	}
+	excess := pool.prior
+	for i, e := range r.Excess {
+		excess[i+1] += excessValue(e)
+	}
+	n.weight = weigh(&excess)
 	return n
+}
+
+// middles are what sessions of each octave last in the mean, in hours, if their lengths
+// are spread evenly over the octave's logarithm.
+var middles = func() (m [octaves]float64) {
+	const minutesAnHour = 60
+	m[0] = .5 / minutesAnHour
+	for k := 1; k < octaves; k++ {
+		m[k] = math.Exp2(float64(k-1)) / math.Ln2 / minutesAnHour
+	}
+	return m
+}()
+
+// evenHours is the weight of the pool's rate in the host's over all its past, in hours.
+const evenHours = 24.0
+
+// even is the probability of a stay for d if the host left at one rate all its life.
+func (n *Reader) even(now, d int64) float64 {
+	there := n.lasted + evenHours
+	if n.up {
+		there += hours(max(0, now-n.since))
+	}
+	return math.Exp(-(n.left + evenHours*n.pool.rate) / there * hours(d))
 }
 
 // readCourse estimates the hazard of each hour: where the host was seen little,
@@ -141,13 +166,16 @@ func (n *Reader) Stay(now time.Time, d time.Duration) (p float64, known bool) {
 	if n.leave > 0 && at+ms > n.leave {
 		return 0, known
 	}
+	var said [opinions]float64
+	n.opinions(&said, at, ms)
+	return aggregate(&n.weight, &said), known
+}
+
+// opinions asks each opinion.
+func (n *Reader) opinions(p *[opinions]float64, now, d int64) {
 	var x [experts]float64
-	n.ask(&x, at, ms)
-	p = mix(&n.trust, &x)
-	if cliff := n.cliff.hazard(at, ms); cliff > 0 {
-		p *= math.Exp(-cliff)
-	}
-	return p, known
+	n.ask(&x, now, d)
+	opine(p, &x, n.even(now, d), n.cliff.hazard(now, d))
 }
 
 // knownAt says whether the host was known for a day at a time.
@@ -248,10 +276,10 @@ func survives(h float64) float64 {
 
 // mix weighs log-odds: the probability of a stay. With no weight negative it
 // falls wherever an expert's does.
-func mix(trust *[weights]float64, x *[experts]float64) float64 {
-	z := trust[experts]
+func mix(weight *[weights]float64, x *[experts]float64) float64 {
+	z := weight[experts]
 	for i := range x {
-		z += trust[i] * x[i]
+		z += weight[i] * x[i]
 	}
 	return odds(z)
 }

@@ -8,10 +8,10 @@ import (
 )
 
 // RecordSize is the length of an encoded Record in bytes. Gossip allows 96.
-const RecordSize = 1 + 1 + 4 + 4 + 1 + octaves + octaves/2 + 24 + wholeHours/8 + 2*recents + weights
+const RecordSize = 1 + 1 + 4 + 4 + 1 + octaves + octaves/2 + 24 + wholeHours/8 + 2*recents + opinions - 1
 
 const (
-	recordVersion = 1
+	recordVersion = 2
 	wholeHours    = 7 * 24 // the last week, an hour a bit
 	recents       = 2      // memories of how often the host left of late
 )
@@ -44,8 +44,9 @@ type Record struct {
 	// (fineStep) and of hours there (256ths of the memory's length) at Since.
 	RecentExits, RecentUp [recents]uint8
 
-	// Weights are the trust in each expert, in 32nds, and then the bias.
-	Weights [weights]int8
+	// Excess is by how much each opinion but the first has lost more than it of the
+	// questions that the host put to itself, as steps of a logarithm, -127 to 127.
+	Excess [opinions - 1]int8
 }
 
 // Flags in the second byte of a record.
@@ -82,8 +83,8 @@ func (r *Record) AppendBinary(b []byte) ([]byte, error) {
 	for i := range recents {
 		b = append(b, r.RecentExits[i], r.RecentUp[i])
 	}
-	for _, w := range r.Weights {
-		b = append(b, byte(w))
+	for _, e := range r.Excess {
+		b = append(b, byte(e))
 	}
 	return b, nil
 }
@@ -123,8 +124,8 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	for i := range recents {
 		n.RecentExits[i], n.RecentUp[i] = b[2*i], b[2*i+1]
 	}
-	for i, w := range b[2*recents:] {
-		n.Weights[i] = int8(w)
+	for i, e := range b[2*recents:] {
+		n.Excess[i] = int8(e)
 	}
 	if err := n.check(); err != nil {
 		return err
@@ -148,9 +149,9 @@ func (r *Record) check() error {
 			return fmt.Errorf("survival record has levels %d and %d in hour %d: at most 15", r.Exits[h], r.Exposure[h], h)
 		}
 	}
-	for i, w := range r.Weights[:experts] {
-		if w < 0 {
-			return fmt.Errorf("survival record trusts expert %d by %d: trust is not negative", i, w)
+	for i, e := range r.Excess {
+		if e < -excessSteps {
+			return fmt.Errorf("survival record has %d for opinion %d: an excess is %d to %d", e, i+1, -excessSteps, excessSteps)
 		}
 	}
 	return nil
@@ -182,12 +183,6 @@ func fineStep(x float64) uint8 {
 }
 
 func fineValue(b uint8) float64 { return fineUnit * (math.Exp2(float64(b)/finePerOctave) - 1) }
-
-const weightUnit = 1.0 / 32
-
-func weightStep(w float64) int8 {
-	return int8(max(-127, min(127, math.Round(w/weightUnit))))
-}
 
 // millis is a time as the package counts it. What lies before 1970 is taken to
 // be 1970: no host of this network was seen then.

@@ -31,8 +31,8 @@ func TestRecordSize(t *testing.T) {
 	for i := range recents {
 		full.RecentExits[i], full.RecentUp[i] = 255, 255
 	}
-	for i := range full.Weights {
-		full.Weights[i] = 127
+	for i := range full.Excess {
+		full.Excess[i] = 127
 	}
 	for _, r := range []Record{{}, full} {
 		b, err := r.MarshalBinary()
@@ -55,8 +55,8 @@ func TestRecordRefuses(t *testing.T) {
 	}
 	for name, b := range map[string][]byte{
 		"empty": nil, "short": good[1:], "long": append(change(0, recordVersion), 0),
-		"version": change(0, 2), "flags": change(1, 4), "seen and not watched": change(1, 3),
-		"negative trust": change(RecordSize-weights, 255),
+		"version": change(0, recordVersion-1), "flags": change(1, 4), "seen and not watched": change(1, 3),
+		"no excess": change(RecordSize-1, 128),
 	} {
 		r := Record{Known: 7}
 		if err := r.UnmarshalBinary(b); err == nil || r != (Record{Known: 7}) {

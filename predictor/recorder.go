@@ -8,9 +8,9 @@ import (
 )
 
 // A Recorder keeps a host's own record: the host tells it of its changes, and
-// gossips what Record returns. It also learns how far to trust each expert: it
-// puts questions to its own record all the time, and when the answer is known,
-// moves its trust. Each update takes constant time. It is for one goroutine at a
+// gossips what Record returns. It also learns which opinions to follow: it puts
+// questions to its own record all the time, and when the answer is known, counts
+// what each opinion lost. Each update takes constant time. It is for one goroutine at a
 // time.
 type Recorder struct {
 	pool  *Pool
@@ -25,9 +25,9 @@ type Recorder struct {
 	there     [recents]float64
 	leave     int64
 
-	trust   [weights]float64
-	asked   int64 // number of questions put
-	askAt   int64 // while the host is away: the time left until the next question
+	excess  [opinions]float64 // of each opinion's losses over the first's
+	asked   int64             // number of questions put
+	askAt   int64             // while the host is away: the time left until the next question
 	pending [mostPending]question
 
 	record Record
@@ -38,8 +38,7 @@ type Recorder struct {
 // A question is what the recorder asked itself and cannot judge yet.
 type question struct {
 	until int64 // 0: free
-	x     [experts]float64
-	clock float64 // probability that no cliff lies within it
+	p     [opinions]float64
 }
 
 // The recorder asks itself about these horizons in turn, at steps which go
@@ -55,7 +54,7 @@ const (
 // pool may be replaced as gossip comes in, by writing to *pool.
 func NewRecorder(pool *Pool) *Recorder {
 	pool.settle()
-	return &Recorder{pool: pool, trust: pool.prior, stale: true}
+	return &Recorder{pool: pool, stale: true}
 }
 
 // Observe tells of a change, as Predictor's does.
@@ -248,39 +247,23 @@ func (r *Recorder) put() {
 		if q := &r.pending[i]; q.until == 0 {
 			q.until = r.now + d
 			r.refresh()
-			r.reader.ask(&q.x, r.now, d)
-			q.clock = math.Exp(-r.reader.cliff.hazard(r.now, d))
+			r.reader.opinions(&q.p, r.now, d)
 			return
 		}
 	}
 }
 
-// How far one answer moves the trust (a step down the gradient of the logarithmic
-// loss), and how far it draws it to the pool's. Of rates from 0 to .06 this was
-// the best over the halves that firstTrust comes from: answers hang together, as
-// a departure answers all that was asked, and faster learning chases it.
-const (
-	learnRate = 0.005
-	pullRate  = 0.01
-	mostTrust = 3.9
-)
-
-// learn moves the trust after an answer, down the gradient of the logarithmic
-// loss. An exit that the clock foretold teaches nothing of the experts.
+// learn counts what each opinion lost by an answer, beside the first.
 func (r *Recorder) learn(q *question, stayed bool) {
-	m := mix(&r.trust, &q.x)
-	off := 1 - m
-	if !stayed {
-		off *= -q.clock * m / (1 - q.clock*m)
+	y := 0.0
+	if stayed {
+		y = 1
 	}
-	for i := range r.trust {
-		r.trust[i] += pullRate * (r.pool.prior[i] - r.trust[i])
+	first := (q.p[0] - y) * (q.p[0] - y)
+	for i := 1; i < opinions; i++ {
+		lost := (q.p[i] - y) * (q.p[i] - y)
+		r.excess[i] = max(-mostExcess, min(mostExcess, r.excess[i]+lost-first))
 	}
-	for i, x := range q.x {
-		r.trust[i] = max(0, min(mostTrust, r.trust[i]+learnRate*off*x))
-	}
-	b := &r.trust[experts]
-	*b = max(-mostTrust, min(mostTrust, *b+learnRate*off))
 }
 
 // Record returns the host's record as of the last call.
@@ -325,7 +308,7 @@ func (r *Recorder) fill(n *Record) {
 		n.RecentExits[i] = fineStep(r.left[i])
 		n.RecentUp[i] = uint8(min(255, math.Round(r.there[i]/m*256)))
 	}
-	for i, w := range r.trust {
-		n.Weights[i] = weightStep(w)
+	for i, e := range r.excess[1:] {
+		n.Excess[i] = excessStep(e)
 	}
 }

@@ -36,7 +36,12 @@ type Score struct {
 	Detection, Correct float64
 
 	Reliability []Bin
+	Surest      Bin // the answers of at least Sure, which Reliability counts too
 }
+
+// Sure is from where on an answer says that a host stays: where hosts hardly ever
+// leave all answers do, and one tenth does not tell how far they are believed.
+const Sure = 0.99
 
 // A Bin is a row of a reliability table: of N answers of mean P, Stayed came true.
 type Bin struct {
@@ -121,7 +126,7 @@ func (s *Scorer) Score() Score {
 		ones[i] = 1
 	}
 	out := s.weighted(ones)
-	out.Reliability = reliability(s.questions)
+	out.Reliability, out.Surest = reliability(s.questions)
 	var o Outcomes
 	for _, q := range s.questions {
 		o.Outcome(q.P < s.threshold, !q.Stayed)
@@ -192,20 +197,34 @@ func (s *Scorer) pick(w []float64) float64 {
 	return stayed / n
 }
 
-func reliability(qs []Question) []Bin {
+func reliability(qs []Question) (tenths []Bin, surest Bin) {
 	var bins [reliabilityBins]Bin
 	for _, q := range qs {
-		b := &bins[min(reliabilityBins-1, int(q.P*reliabilityBins))]
-		b.N++
-		b.P += q.P
-		if q.Stayed {
-			b.Stayed++
+		bins[min(reliabilityBins-1, int(q.P*reliabilityBins))].count(q)
+		if q.P >= Sure {
+			surest.count(q)
 		}
 	}
-	out := slices.DeleteFunc(bins[:], func(b Bin) bool { return b.N == 0 })
-	for i := range out {
-		out[i].P /= float64(out[i].N)
-		out[i].Stayed /= float64(out[i].N)
+	tenths = slices.DeleteFunc(bins[:], func(b Bin) bool { return b.N == 0 })
+	for i := range tenths {
+		tenths[i].close()
 	}
-	return out
+	if surest.N > 0 {
+		surest.close()
+	}
+	return tenths, surest
+}
+
+func (b *Bin) count(q Question) {
+	b.N++
+	b.P += q.P
+	if q.Stayed {
+		b.Stayed++
+	}
+}
+
+// close makes means of sums.
+func (b *Bin) close() {
+	b.P /= float64(b.N)
+	b.Stayed /= float64(b.N)
 }

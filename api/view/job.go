@@ -212,13 +212,14 @@ func NewStages(spec *task.Job, g *message.Grid) Stages {
 }
 
 // countIn counts the tasks from one index to another. A bin that is only in part among them gives its share.
+// What other cells have counts as running.
 func countIn(g *message.Grid, from, to uint64) message.TaskCounts {
 	c := message.TaskCounts{Total: to - from}
 	for k := from / g.PerBin; k < uint64(len(g.Bins)) && k*g.PerBin < to; k++ {
 		begin, end := k*g.PerBin, min((k+1)*g.PerBin, g.Total)
 		in, of := min(end, to)-max(begin, from), end-begin
 		b := &g.Bins[k]
-		c.Running, c.Done, c.Failed = c.Running+b.Running*in/of, c.Done+b.Done*in/of, c.Failed+b.Failed*in/of
+		c.Running, c.Done, c.Failed = c.Running+(b.Running+b.Lent)*in/of, c.Done+b.Done*in/of, c.Failed+b.Failed*in/of
 	}
 	c.Waiting = c.Total - min(c.Total, c.Running+c.Done+c.Failed)
 	return c

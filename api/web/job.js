@@ -10,14 +10,15 @@ const mostBins = 1000 // that are drawn
 const wide = 50       // of them in a row
 
 // fate is how a bin of tasks is coloured: a failure is not to be overlooked.
-const fate = ({waiting, running, done, failed}) =>
-  failed ? 'failed' : running ? 'running' : !waiting ? 'done' : done ? 'part' : 'waiting'
+const fate = ({waiting, running, done, failed, lent}) =>
+  failed ? 'failed' : running ? 'running' : lent ? 'lent' : !waiting ? 'done' : done ? 'part' : 'waiting'
 const fates = ['done', 'part', 'running', 'waiting', 'failed']
 
 function binWords(g, bin, i) {
   const first = i * g.per_bin, last = Math.min(g.total, first + g.per_bin) - 1
   const which = last > first ? `tasks ${first} to ${last}` : 'task ' + first
-  return `${which}: ${taskWords(bin)}`
+  const lent = bin.lent > 0 ? `${count(bin.lent, 'task')} lent to other cells` : ''
+  return `${which}: ${[bin.lent === last - first + 1 ? '' : taskWords(bin), lent].filter(w => w).join(', ')}`
 }
 
 const Grid = ({of, look}) => html`<svg class="grid" role="img" aria-label="Tasks by what became of them"
@@ -27,8 +28,9 @@ const Grid = ({of, look}) => html`<svg class="grid" role="img" aria-label="Tasks
 
 const Tasks = ({job, id, grid}) => {
   const [index, look] = useState()
+  const shown = grid?.bins.some(b => b.lent > 0) ? [...fates, 'lent'] : fates
   return html`<${Card} title="Tasks">${grid && html`<${Grid} of=${grid} look=${look}/>`}
-    <p class="legend">${fates.map(k => html`<span class="state"><i class=${'cell ' + is(k)}></i>${k}</span> `)}</p>
+    <p class="legend">${shown.map(k => html`<span class="state"><i class=${'cell ' + is(k)}></i>${k}</span> `)}</p>
     <${Form} button="Look" run=${f => look(+f.index)}><label>Task <input name="index" type="number" min="0"
       max=${job.tasks.total - 1} required value=${index}/></label><//>
     ${index !== undefined && html`<${Task} key=${index} job=${id} index=${index}/>`}<//>`

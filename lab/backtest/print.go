@@ -29,6 +29,7 @@ type report struct {
 	LogLoss     float64               `json:"log_loss"`
 	Pick        float64               `json:"pick10"`
 	Reliability [][3]float64          `json:"reliability"`
+	Surest      *[3]float64           `json:"surest,omitempty"` // answers of at least predictor.Sure
 	Detection   *float64              `json:"detection_pct,omitempty"`
 	Correct     *float64              `json:"correct_pct,omitempty"`
 	CI          map[string][2]float64 `json:"ci"`
@@ -56,6 +57,9 @@ func newReport(name string, s predictor.Score, spread *predictor.Spread) report 
 	}
 	for _, b := range s.Reliability {
 		r.Reliability = append(r.Reliability, [3]float64{b.P, b.Stayed, float64(b.N)})
+	}
+	if b := s.Surest; b.N > 0 {
+		r.Surest = &[3]float64{b.P, b.Stayed, float64(b.N)}
 	}
 	for m, name := range measureNames {
 		if low, high := spread.Interval(m); plot.Finite(low) && plot.Finite(high) {

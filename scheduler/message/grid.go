@@ -16,6 +16,7 @@ type Bin struct {
 	Running uint64 `json:"running"`
 	Done    uint64 `json:"done"`
 	Failed  uint64 `json:"failed"`
+	Lent    uint64 `json:"lent,omitempty"` // that other cells have
 }
 
 // MaxBins bounds the bins of a grid.
@@ -39,6 +40,9 @@ func NewGrid(total uint64, bins int) *Grid {
 func binRunning(b *Bin) *uint64 { return &b.Running }
 func binDone(b *Bin) *uint64    { return &b.Done }
 func binFailed(b *Bin) *uint64  { return &b.Failed }
+func binLent(b *Bin) *uint64    { return &b.Lent }
+
+func binWaiting(b *Bin) *uint64 { return &b.Waiting }
 
 // Run counts task i, which waited, as running. What is beyond the job is left out, here and below.
 func (g *Grid) Run(i uint64) { g.move(Range{From: i, To: i + 1}, binRunning) }
@@ -48,6 +52,9 @@ func (g *Grid) Do(r Range) { g.move(r, binDone) }
 
 // Fail counts tasks, which waited, as failed.
 func (g *Grid) Fail(r Range) { g.move(r, binFailed) }
+
+// Lend counts tasks, which are counted as done since another cell is to run them, as lent.
+func (g *Grid) Lend(r Range) { g.shift(r, binDone, binLent) }
 
 // FailRest counts all that wait as failed: of a job that is over.
 func (g *Grid) FailRest() {
@@ -67,13 +74,15 @@ func (g *Grid) Missed(i uint64) {
 	}
 }
 
-func (g *Grid) move(r Range, to func(*Bin) *uint64) {
+func (g *Grid) move(r Range, to func(*Bin) *uint64) { g.shift(r, binWaiting, to) }
+
+func (g *Grid) shift(r Range, of, to func(*Bin) *uint64) {
 	for from := r.From; from < min(r.To, g.Total); {
 		k := from / g.PerBin
 		end := min(r.To, g.Total, (k+1)*g.PerBin)
 		b := &g.Bins[k]
-		n := min(end-from, b.Waiting)
-		b.Waiting -= n
+		n := min(end-from, *of(b))
+		*of(b) -= n
 		*to(b) += n
 		from = end
 	}
@@ -87,7 +96,7 @@ func (g *Grid) Fits(bins int) bool {
 	for i := range g.Bins {
 		b := &g.Bins[i]
 		if most := g.PerBin; b.Waiting > most || b.Running > most || b.Done > most || b.Failed > most ||
-			b.Waiting+b.Running+b.Done+b.Failed > most {
+			b.Lent > most || b.Waiting+b.Running+b.Done+b.Failed+b.Lent > most {
 			return false
 		}
 	}

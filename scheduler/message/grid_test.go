@@ -12,7 +12,7 @@ func TestGrid(t *testing.T) {
 		total := rapid.Uint64Range(0, 300).Draw(t, "tasks")
 		bins := rapid.IntRange(-1, 400).Draw(t, "bins")
 		g := NewGrid(total, bins)
-		naive := make([]byte, total) // w, r, d, f
+		naive := make([]byte, total) // w, r, d, f, l
 		for i := range naive {
 			naive[i] = 'w'
 		}
@@ -40,6 +40,13 @@ func TestGrid(t *testing.T) {
 			g.Missed(0)
 			naive[0] = 'f'
 		}
+		if total > 0 { // what is told to be held in one run, and is lent
+			from := rapid.Uint64Range(0, total-1).Draw(t, "lent from")
+			for to := from; to < total && naive[to] == 'd'; to++ {
+				g.Lend(Range{From: to, To: to + 1})
+				naive[to] = 'l'
+			}
+		}
 		if rapid.Bool().Draw(t, "over") {
 			g.FailRest()
 			for i := range naive {
@@ -54,7 +61,7 @@ func TestGrid(t *testing.T) {
 		for k := range g.Bins {
 			var want Bin
 			for i := uint64(k) * g.PerBin; i < min(total, uint64(k+1)*g.PerBin); i++ {
-				*map[byte]*uint64{'w': &want.Waiting, 'r': &want.Running, 'd': &want.Done, 'f': &want.Failed}[naive[i]]++
+				*map[byte]*uint64{'w': &want.Waiting, 'r': &want.Running, 'd': &want.Done, 'f': &want.Failed, 'l': &want.Lent}[naive[i]]++
 			}
 			if g.Bins[k] != want {
 				t.Fatalf("bin %d is %+v, want %+v", k, g.Bins[k], want)
