@@ -118,7 +118,8 @@ func sensed(now time.Time, rules Rules, readings []sensor.Reading) (out []Findin
 	whole := s.inputSeen().whole
 	for _, r := range readings {
 		f := Finding{Check: r.Sensor + ": " + r.Kind.String(), Result: OK, Text: describe(now, r)}
-		if n := len(out); n > 0 && r.Blind != "" && out[n-1].Text == r.Blind && strings.HasPrefix(out[n-1].Check, r.Sensor+": ") {
+		n := len(out)
+		if r.Blind != "" && n > 0 && out[n-1].Text == r.Blind && strings.HasPrefix(out[n-1].Check, r.Sensor+": ") {
 			out[n-1].Check += ", " + r.Kind.String()
 			continue
 		}

@@ -71,8 +71,9 @@ and machines. Read it before you give it away.`,
 
 // headings are what people read above the checks of an area.
 var headings = map[string]string{
-	owner.AreaRules: "Your rules", owner.AreaSensors: "What is seen of this machine", owner.AreaSandbox: "What keeps tasks in",
-	owner.AreaNetwork: "How others reach this node", owner.AreaMachine: "Disk, clock and program",
+	owner.AreaRules: "Your rules", owner.AreaSensors: "What is seen of this machine",
+	owner.AreaSandbox: "What keeps tasks in", owner.AreaNetwork: "How others reach this node",
+	owner.AreaMachine: "Disk, clock and program",
 }
 
 // printFindings prints findings under headings. Sensors that see nothing, and need not, share a line.

@@ -13,8 +13,8 @@ import (
 	"godwit/owner"
 )
 
-// What in a text tells who somebody is, where a machine is, or opens something. What stands for it is numbered, the same
-// for the same, so that a report can still be followed.
+// What in a text tells who somebody is, where a machine is, or opens something. What stands for it is numbered, the
+// same for the same, so that a report can still be followed.
 var (
 	idTexts        = regexp.MustCompile(`\b(?:12D3KooW|Qm|16Uiu2|bafz)[1-9A-Za-z]{20,}`)
 	multiaddrTexts = regexp.MustCompile(`/(?:ip4|ip6|dns4?|dns6|dnsaddr)/[^\s,;)"']+`)

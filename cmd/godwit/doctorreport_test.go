@@ -10,7 +10,8 @@ import (
 	"godwit/owner"
 )
 
-// TestReportTellsNothing: of what must not be in a report, each is planted in every text of a finding, beside what helps.
+// TestReportTellsNothing: of what must not be in a report, each is planted in every text of a finding,
+// beside what helps.
 func TestReportTellsNothing(t *testing.T) {
 	words := map[string]string{"/home/eve": "~", "eves-laptop": "<machine>", "evelyn": "<user>"}
 	secrets := map[string]string{
@@ -39,7 +40,8 @@ func TestReportTellsNothing(t *testing.T) {
 		"the user":            "evelyn",
 	}
 	helps := []string{"sysctl kernel.apparmor_restrict_unprivileged_userns=0", "Linux 5.13", "/dev/input", "12.4 GiB",
-		"/sys/fs/cgroup/user.slice/app.slice", "endpoint-independent", "`godwit config set run_if_user_active true`", "0.2.0-rc.1",
+		"/sys/fs/cgroup/user.slice/app.slice", "endpoint-independent",
+		"`godwit config set run_if_user_active true`", "0.2.0-rc.1",
 		"2026-11-27T02:00:00Z", "3:04:05", "Landlock 4"}
 	for name, secret := range secrets {
 		for _, around := range []string{"%", "of % here", "(%)", "the peer %: no program", "\"%\"", "x=%,"} {
@@ -54,7 +56,8 @@ func TestReportTellsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, part := range append(strings.FieldsFunc(secret, func(r rune) bool { return strings.ContainsRune("/@ ", r) }), secret) {
+			parts := strings.FieldsFunc(secret, func(r rune) bool { return strings.ContainsRune("/@ ", r) })
+			for _, part := range append(parts, secret) {
 				if len(part) > 8 && part != "boot.example.org" && strings.Contains(string(got), part) {
 					t.Errorf("%s, as in %q, is in the report: %s", name, around, got)
 				}
@@ -71,7 +74,8 @@ func TestReportTellsNothing(t *testing.T) {
 	}
 	// The same stands for the same.
 	s := newScrubber(nil)
-	if got, want := s.scrub("203.0.113.7, 203.0.113.8 and 203.0.113.7"), "<address 1>, <address 2> and <address 1>"; got != want {
+	got, want := s.scrub("203.0.113.7, 203.0.113.8 and 203.0.113.7"), "<address 1>, <address 2> and <address 1>"
+	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -108,13 +108,15 @@ func (u *updateFlags) trusted() ([]task.PeerID, error) {
 	}
 	switch {
 	case !u.check:
-		return nil, failure.Usage("`godwit update --check` says whether there is a newer version; install it as you did this one",
+		return nil, failure.Usage(
+			"`godwit update --check` says whether there is a newer version; install it as you did this one",
 			"godwit installs nothing by itself")
 	case u.from == "":
 		return nil, failure.Usage("name the place with --release, and whose word to take with --release-key",
 			"this program was built by no maker of releases, so it knows nobody to ask")
 	case len(texts) == 0:
-		return nil, failure.Usage("`godwit update sign` prints it", "no --release-key given by which the word is to be signed")
+		return nil, failure.Usage("`godwit update sign` prints it",
+			"no --release-key given by which the word is to be signed")
 	}
 	var keys []task.PeerID
 	for _, text := range texts {
@@ -128,11 +130,11 @@ func (u *updateFlags) trusted() ([]task.PeerID, error) {
 }
 
 // newest fetches the word of a release, checks it against what was seen before, and remembers it.
-func (u *updateFlags) newest(ctx context.Context, web http.RoundTripper, trusted []task.PeerID) (release.Release, error) {
+func (u *updateFlags) newest(ctx context.Context, web http.RoundTripper,
+	trusted []task.PeerID) (r release.Release, err error) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTime)
 	defer cancel()
 	text, err := signed.Fetch(ctx, web, u.from, release.MaxBytes)
-	var r release.Release
 	if err == nil {
 		r, err = release.Parse(text)
 	}
@@ -200,7 +202,8 @@ func (u *updateFlags) print(cmd *cobra.Command, r *release.Release) error {
 	have, out := programVersion(), cmd.OutOrStdout()
 	newer, known := r.Newer(have)
 	if u.json {
-		return table.JSON(out, newerReply{have, r.Version, newer, known, r.Page, fmt.Sprintf("%x", r.Sums), r.Issued, r.Expires})
+		return table.JSON(out, newerReply{have, r.Version, newer, known, r.Page, fmt.Sprintf("%x", r.Sums),
+			r.Issued, r.Expires})
 	}
 	switch {
 	case newer:
@@ -208,8 +211,8 @@ func (u *updateFlags) print(cmd *cobra.Command, r *release.Release) error {
 	case known:
 		fmt.Fprintf(out, "You have the newest version, %s.\n", have)
 	default:
-		fmt.Fprintf(out, "The newest version is %s. You have %s, which was not given out: compare them yourself.\nIt is at %s\n",
-			r.Version, have, r.Page)
+		fmt.Fprintf(out, "The newest version is %s. You have %s, which was not given out: compare them yourself.\n"+
+			"It is at %s\n", r.Version, have, r.Page)
 	}
 	if newer || !known {
 		fmt.Fprintf(out, "The SHA-256 of its SHA256SUMS is %x\n", r.Sums)
@@ -234,9 +237,10 @@ func newUpdateSign() *cobra.Command {
 		Long: `Print the word of a release, signed, for those who ask for newer versions.
 Put it where --release finds it. Make it anew before it expires, also when there is nothing newer.
 The key's file is made if it is not there: keep it apart from machines on the net.`,
-		Example: `  godwit update sign --key release.key --newest 0.2.0 --page https://example.org/godwit --sums SHA256SUMS > release`,
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
+		Example: `  godwit update sign --key release.key --newest 0.2.0 --page https://example.org/godwit \
+    --sums SHA256SUMS > release`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.key, "key", "", "`FILE` with the key to sign with, made if it is not there")

@@ -21,14 +21,15 @@ func TestVersion(t *testing.T) {
 		settings      []debug.BuildSetting
 		want          string
 	}{
-		"of a package":         {"0.2.0", "v0.1.0", settings("false"), "0.2.0"},
-		"of a module":          {"", "v0.1.0", nil, "v0.1.0"},
-		"of a commit":          {"", "(devel)", settings("false"), commit[:12]},
-		"changed since":        {"", "", settings("true"), commit[:12] + "+dirty"},
-		"of a strange commit":  {"", "", []debug.BuildSetting{{Key: "vcs.revision", Value: "7"}}, "7"},
-		"of nothing":           {"", "", nil, "development"},
-		"of nothing but Go":    {"", "(devel)", nil, "development"},
-		"of a commit by Go":    {"", "v0.0.0-20261127014500-1b1fe82f0123+dirty", settings("true"), "v0.0.0-20261127014500-1b1fe82f0123+dirty"},
+		"of a package":        {"0.2.0", "v0.1.0", settings("false"), "0.2.0"},
+		"of a module":         {"", "v0.1.0", nil, "v0.1.0"},
+		"of a commit":         {"", "(devel)", settings("false"), commit[:12]},
+		"changed since":       {"", "", settings("true"), commit[:12] + "+dirty"},
+		"of a strange commit": {"", "", []debug.BuildSetting{{Key: "vcs.revision", Value: "7"}}, "7"},
+		"of nothing":          {"", "", nil, "development"},
+		"of nothing but Go":   {"", "(devel)", nil, "development"},
+		"of a commit by Go": {"", "v0.0.0-20261127014500-1b1fe82f0123+dirty", settings("true"),
+			"v0.0.0-20261127014500-1b1fe82f0123+dirty"},
 		"a package of changed": {"0.0.0-20261127014500.g1b1fe82f0123", "", nil, "0.0.0-20261127014500.g1b1fe82f0123"},
 	} {
 		b := buildOf(c.given, &debug.BuildInfo{Main: debug.Module{Version: c.module}, Settings: c.settings})

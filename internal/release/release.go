@@ -1,8 +1,8 @@
 // Package release reads and writes the signed word that a version of the program is given out.
 //
-// A [Release] is small, signed and dated, so that any mirror serves. Whoever asks for it names the keys whose word it takes
-// ([Release.Check]), and remembers the newest that it saw ([Release.Since]): a mirror can keep silent until the word
-// expires, and no longer, and it can lead nobody back.
+// A [Release] is small, signed and dated, so that any mirror serves. Whoever asks for it names the keys whose word
+// it takes ([Release.Check]), and remembers the newest that it saw ([Release.Since]): a mirror can keep silent until
+// the word expires, and no longer, and it can lead nobody back.
 package release
 
 import (
@@ -100,7 +100,8 @@ func (r *Release) validate() error {
 		return fmt.Errorf("%w: %q is no version, such as 0.2.0", ErrDamaged, task.Printable(r.Version, MaxVersion))
 	case err != nil || page.Scheme != "https" || page.Host == "" || page.User != nil || len(r.Page) > MaxPage ||
 		task.Printable(r.Page, MaxPage) != r.Page || strings.Contains(r.Page, " "):
-		return fmt.Errorf("%w: %q is no page, such as https://example.org/godwit", ErrDamaged, task.Printable(r.Page, MaxPage))
+		return fmt.Errorf("%w: %q is no page, such as https://example.org/godwit", ErrDamaged,
+			task.Printable(r.Page, MaxPage))
 	case !r.Expires.After(r.Issued) || r.Expires.Sub(r.Issued) > MaxLife:
 		return fmt.Errorf("%w: it is to hold from %s to %s, want at most %d days", ErrDamaged,
 			r.Issued.Format(time.RFC3339), r.Expires.Format(time.RFC3339), int(MaxLife.Hours()/24))
@@ -125,7 +126,8 @@ func (r *Release) Newer(have string) (newer, known bool) {
 	return semver.Compare("v"+r.Version, have) > 0, true
 }
 
-// Check returns nil if one of the trusted keys has signed the release and its word holds at now, else what is the matter.
+// Check returns nil if one of the trusted keys has signed the release and its word holds at now, else what is the
+// matter.
 func (r *Release) Check(trusted []task.PeerID, now time.Time) error {
 	if err := r.Signed(trusted); err != nil {
 		return err

@@ -19,7 +19,8 @@ const (
 )
 
 // Fetch reads a text from where it is: https://..., file:PATH or a path. It reads one byte more than limit at most, so
-// that whoever parses what came refuses it for its length. A nil web is http.DefaultTransport. The caller bounds the time.
+// that whoever parses what came refuses it for its length. A nil web is http.DefaultTransport. The caller bounds the
+// time.
 func Fetch(ctx context.Context, web http.RoundTripper, from string, limit int64) ([]byte, error) {
 	if !strings.HasPrefix(from, SchemeWeb) {
 		f, err := os.Open(strings.TrimPrefix(from, schemeFile))

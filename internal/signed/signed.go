@@ -1,6 +1,7 @@
 // Package signed keeps small texts that any mirror may show: who signed them, and where they come from.
 //
-// What a text says, and for how long, is for its own package: lists of peers (p2p/bootstrap), releases (internal/release).
+// What a text says, and for how long, is for its own package: lists of peers (p2p/bootstrap), releases
+// (internal/release).
 package signed
 
 import (

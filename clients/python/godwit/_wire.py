@@ -126,6 +126,7 @@ class Forecast(TypedDict, total=False):
 class GridBin(TypedDict, total=False):
     done: int
     failed: int
+    lent: int
     running: int
     waiting: int
 
