@@ -22,6 +22,54 @@ type PlanRequest struct {
 	Replicas int     `json:"replicas"`          // members that have to run each; 0 is 1
 	Saves    *bool   `json:"saves,omitempty"`   // whether running tasks save their state; absent: they do
 	Overlay  string  `json:"overlay,omitempty"` // as in a SubmitRequest
+	// Stages are those of a job that has any, in their order; Work and Memory are then theirs.
+	Stages []PlanStage `json:"stages,omitempty"`
+}
+
+// A PlanStage is a stage of a job that is planned.
+type PlanStage struct {
+	Tasks  uint64     `json:"tasks"` // at least 1
+	Work   float64    `json:"work_s,omitempty"`
+	Memory int64      `json:"memory_bytes,omitempty"`
+	Needs  []PlanNeed `json:"needs,omitempty"`
+}
+
+// A PlanNeed says for how much of another stage the tasks of a stage wait.
+type PlanNeed struct {
+	Stage int `json:"stage"` // by number, from 0; before the one that has the need
+	// From is the share of its tasks that have ended when the first task here may begin, above 0, at most 1: with 1 all
+	// wait for all.
+	From float64 `json:"from"`
+}
+
+// outlines checks the stages of a request.
+func (r *PlanRequest) outlines() ([]task.Outline, error) {
+	if len(r.Stages) > task.MaxStages {
+		return nil, fmt.Errorf("%d stages, the most is %d", len(r.Stages), task.MaxStages)
+	}
+	var out []task.Outline
+	var total uint64
+	for i := range r.Stages {
+		s := &r.Stages[i]
+		if s.Tasks < 1 || s.Tasks > task.MaxStaged || s.Memory < 0 || !(s.Work >= 0 && s.Work <= maxWork.Seconds()) {
+			return nil, fmt.Errorf("stage %d: there can be 1 to %d tasks, and 0 to %v of work; nothing is negative", i,
+				uint64(task.MaxStaged), maxWork)
+		}
+		total += s.Tasks
+		o := task.Outline{Tasks: s.Tasks, Work: s.Work, Memory: s.Memory}
+		for _, n := range s.Needs {
+			if n.Stage < 0 || n.Stage >= i || !(n.From > 0 && n.From <= 1) || len(o.Needs) == task.MaxStages {
+				return nil, fmt.Errorf("stage %d needs stage %d from %v on: it can need those before it, from a share above 0 on",
+					i, n.Stage, n.From)
+			}
+			o.Needs = append(o.Needs, task.OutlineNeed(n))
+		}
+		out = append(out, o)
+	}
+	if len(out) > 0 && total != r.Tasks {
+		return nil, fmt.Errorf("%d tasks, and the stages have %d", r.Tasks, total)
+	}
+	return out, nil
 }
 
 func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
@@ -34,13 +82,17 @@ func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
 		return inputError(fmt.Errorf("there can be 1 to %d tasks of %d replicas at most, and 0 to %v of work; nothing is "+
 			"negative", uint64(ending.MaxTasks), task.MaxReplicas, maxWork))
 	}
+	stages, err := req.outlines()
+	if err != nil {
+		return inputError(err)
+	}
 	of, err := s.overlayOrUsual(r.Context(), req.Overlay)
 	if err != nil {
 		return err
 	}
 	f := &task.File{Work: time.Duration(req.Work * float64(time.Second)), Memory: req.Memory,
 		Replicas: max(1, req.Replicas), Checkpoint: task.Checkpoint{Off: req.Saves != nil && !*req.Saves}}
-	p, err := s.node.Plan(r.Context(), f, req.Tasks, of)
+	p, err := s.node.Plan(r.Context(), f, req.Tasks, stages, of)
 	return writeJSON(w, p, err)
 }
 

@@ -30,22 +30,22 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
 			return inputError(err)
 		}
 	}
-	again, err := s.node.RunFailed(r.Context(), id, req.Module)
+	again, err := s.node.RunFailed(r.Context(), id, req.Module, req.Stage)
 	if errors.Is(err, node.ErrNoneFailed) {
 		return &Error{Message: err.Error(), Kind: KindRefused, Status: http.StatusConflict,
 			Hint: "`godwit run` or `godwit map` hands all of it in anew"}
 	}
-	if errors.Is(err, node.ErrStagesAgain) {
-		return &Error{Message: err.Error(), Kind: KindRefused, Status: http.StatusConflict,
-			Hint: "`godwit run` with the job file runs all of it anew; `godwit why` tells what failed"}
+	if errors.Is(err, node.ErrNoStage) || errors.Is(err, node.ErrWhichStage) {
+		return &Error{Message: err.Error(), Kind: KindInput, Status: http.StatusBadRequest,
+			Hint: "write --module STAGE=FILE.wasm with a stage of the job: `godwit job` draws them"}
 	}
 	return writeJSON(w, SubmitReply{ID: again}, err)
 }
 
 // Retry hands in a job of the tasks of another that failed, or never ran, with another module unless that is
-// "", and returns once it is accepted.
-func (c *Client) Retry(ctx context.Context, ref string, module task.CID) (task.JobID, error) {
-	b, err := json.Marshal(RetryRequest{Module: module})
+// "", and returns once it is accepted. stage is whose module it is of a job with stages, as in RetryRequest.
+func (c *Client) Retry(ctx context.Context, ref string, module task.CID, stage string) (task.JobID, error) {
+	b, err := json.Marshal(RetryRequest{Module: module, Stage: stage})
 	if err != nil {
 		return "", err
 	}

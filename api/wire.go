@@ -46,6 +46,8 @@ const KeyHeader = "Godwit-Key"
 type RetryRequest struct {
 	// Module is that of the new job, stored like any; "" for the one of before.
 	Module task.CID `json:"module,omitempty"`
+	// Stage is whose module that is, of a job with stages; "" for the only one of which tasks failed.
+	Stage string `json:"stage,omitempty"`
 }
 
 // SubmitReply names the accepted job.

@@ -56,7 +56,16 @@ func (w *world) pause(h *host) {
 // end ends a run whose tasks are done.
 func (w *world) end(k int, r *run) {
 	w.remove(k, r)
+	w.ended(r, r.tasks)
 	w.dirty = w.dirty || w.queue.any()
+}
+
+// ended counts tasks of a run that are done, and has those wait that waited for them.
+func (w *world) ended(r *run, tasks uint64) {
+	r.job.done += float64(tasks)
+	if w.parts > 1 {
+		w.release()
+	}
 }
 
 // giveBack has the tasks of a run that are not done wait again, from their last states.
@@ -67,5 +76,6 @@ func (w *world) giveBack(k int, r *run) {
 	did := max(r.job.saved(r.did-float64(whole)*each, r.speed), r.base)
 	r.job.pieces = append(r.job.pieces, piece{total: each, did: did})
 	r.job.waiting += r.tasks - whole - 1
+	w.ended(r, whole)
 	w.dirty = true
 }

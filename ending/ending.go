@@ -59,8 +59,11 @@ func Ahead(now time.Time, job *Job, swarm *Swarm, o Options) (Forecast, error) {
 	if f.Reason = nobody(job, swarm); f.Reason != "" {
 		return Forecast{Reason: f.Reason}, nil
 	}
-	jobs := make([]*known, 0, 1+len(swarm.Others))
-	jobs = append(jobs, know(job, swarm))
+	parts := job.parts()
+	jobs := make([]*known, 0, len(parts)+len(swarm.Others))
+	for _, part := range parts {
+		jobs = append(jobs, know(part, swarm))
+	}
 	for i := range swarm.Others {
 		jobs = append(jobs, know(&swarm.Others[i], swarm))
 	}
@@ -68,12 +71,12 @@ func Ahead(now time.Time, job *Job, swarm *Swarm, o Options) (Forecast, error) {
 	ends := make([]float64, o.Draws)
 	sum := 0.0
 	for i := range ends {
-		w, err := newWorld(c, jobs, swarm, o.Seed, i)
+		w, err := newWorld(c, job, jobs, swarm, o.Seed, i)
 		if err != nil {
 			return Forecast{}, fmt.Errorf("forecasting a job's end: %w", err)
 		}
 		ends[i] = w.run()
-		sum += w.jobs[0].work.mean()
+		sum += w.meanWork()
 		if ends[i] >= MaxAhead.Seconds() {
 			f.Late++
 		}
@@ -81,7 +84,7 @@ func Ahead(now time.Time, job *Job, swarm *Swarm, o Options) (Forecast, error) {
 	slices.Sort(ends)
 	f.Low, f.Median, f.High = quantile(ends, lowQuantile), quantile(ends, 0.5), quantile(ends, 1-lowQuantile)
 	f.Work = sum / float64(o.Draws)
-	f.Notes = notes(jobs[0], c, &f)
+	f.Notes = notes(jobs[:len(parts)], c, &f)
 	return f, nil
 }
 
@@ -111,9 +114,15 @@ func check(job *Job, swarm *Swarm, o Options) error {
 			return fmt.Errorf("job %q: %d runs, work %v, saved every %v, memory %d: none may be negative or above %d runs",
 				j.ID, j.left(), j.Declared, j.Save, j.Memory, uint64(MaxTasks))
 		}
-		if slices.ContainsFunc(j.Running, func(a Attempt) bool { return a.Work < 0 }) ||
-			slices.ContainsFunc(j.Ended, func(d time.Duration) bool { return d < 0 }) {
-			return fmt.Errorf("job %q: work of a task is negative", j.ID)
+		if err := j.checkStages(); err != nil {
+			return err
+		}
+		for _, part := range j.parts() {
+			if slices.ContainsFunc(part.Running, func(a Attempt) bool { return a.Work < 0 }) ||
+				slices.ContainsFunc(part.Ended, func(d time.Duration) bool { return d < 0 }) ||
+				part.Declared < 0 || part.Memory < 0 {
+				return fmt.Errorf("job %q: work or memory of a task is negative", j.ID)
+			}
 		}
 	}
 	for i := range swarm.Members {
@@ -144,22 +153,38 @@ func nobody(job *Job, swarm *Swarm) string {
 	switch {
 	case lends == 0:
 		return "no member lends a slot"
-	case most < job.Memory:
-		return fmt.Sprintf("a task may need %d bytes of memory, and no member lends more than %d", job.Memory, most)
+	}
+	for _, part := range job.parts() {
+		if part.left() > 0 && most < part.Memory {
+			return fmt.Sprintf("a task may need %d bytes of memory, and no member lends more than %d", part.Memory, most)
+		}
 	}
 	return ""
 }
 
 // notes say what a forecast rests on.
-func notes(k *known, c *crowd, f *Forecast) (out []string) {
+func notes(parts []*known, c *crowd, f *Forecast) (out []string) {
+	guessed, declared, ended := false, false, 0
+	for _, k := range parts {
+		left := k.job.left() > 0
+		guessed = guessed || left && k.guessed
+		declared = declared || left && len(k.ended) < fewEnded && k.job.Declared > 0
+		ended += len(k.ended)
+	}
 	switch {
-	case k.guessed:
+	case guessed && len(parts) > 1 && ended > 0:
+		out = append(out, "nobody knows how long a task of some stages takes: from minutes to days is thought possible; "+
+			"write work into them, or ask when some of each have ended")
+	case guessed:
 		out = append(out, "nobody knows how long a task takes: from minutes to days is thought possible; "+
 			"write work into the job file, or ask when some have ended")
-	case len(k.ended) < fewEnded && k.job.Declared > 0:
+	case declared && ended >= fewEnded:
+		out = append(out, fmt.Sprintf("how long a task takes is measured of %d that ended, and of the rest what the job "+
+			"file says", ended))
+	case declared:
 		out = append(out, "how long a task takes is what the job file says")
 	default:
-		out = append(out, fmt.Sprintf("how long a task takes is measured of %d that ended", len(k.ended)))
+		out = append(out, fmt.Sprintf("how long a task takes is measured of %d that ended", ended))
 	}
 	told := 0
 	for i := range c.habits {

@@ -239,7 +239,7 @@ func TestBoundedWork(t *testing.T) {
 	s := &Swarm{Members: hourly(3000, 30*time.Minute), Detect: 10 * time.Second}
 	job := &Job{Waiting: 1_000_000, Ended: ended(30, time.Hour)}
 	c := newCrowd(noon, s)
-	w, err := newWorld(c, []*known{know(job, s)}, s, 1, 0)
+	w, err := newWorld(c, job, []*known{know(job, s)}, s, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

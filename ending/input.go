@@ -43,10 +43,19 @@ type Job struct {
 	// Save is how often a running task saves its state where others can go on from it; 0:
 	// never.
 	Save time.Duration
+	// Stages are those of a job that has any, of which each has what the job has else: Waiting, Running, Memory,
+	// Declared and Ended are empty then.
+	Stages []Stage
 }
 
 // left counts the runs that are not over.
-func (j *Job) left() uint64 { return j.Waiting + uint64(len(j.Running)) }
+func (j *Job) left() uint64 {
+	n := j.Waiting + uint64(len(j.Running))
+	for i := range j.Stages {
+		n += j.Stages[i].left()
+	}
+	return n
+}
 
 const (
 	// MaxRunning bounds the attempts that are looked at.

@@ -14,18 +14,21 @@ type job struct {
 	pieces  []piece // that began, in the order in which they go on
 	running int     // runs
 	total   float64 // tasks at the beginning
+	staging
 }
 
 // A piece is a task that goes on.
 type piece struct{ total, did float64 }
 
-func (j *job) over() bool { return j.waiting == 0 && len(j.pieces) == 0 && j.running == 0 }
+func (j *job) over() bool {
+	return j.waiting == 0 && j.held == 0 && len(j.pieces) == 0 && j.running == 0
+}
 
 // waits says whether the job has a task to place.
 func (j *job) waits() bool { return j.waiting > 0 || len(j.pieces) > 0 }
 
 // left counts the tasks that are not over, each run as one.
-func (j *job) left() float64 { return float64(j.waiting) + float64(len(j.pieces)+j.running) }
+func (j *job) left() float64 { return float64(j.waiting+j.held) + float64(len(j.pieces)+j.running) }
 
 // saved is the work of which others have the state, of a task that ran at a speed.
 func (j *job) saved(did, speed float64) float64 {

@@ -21,10 +21,11 @@ type offer struct {
 // A queue shows the policy what waits: the job with the fewest runs first.
 type queue struct {
 	jobs    []*job
+	parts   int     // of jobs, those that are one: its stages
 	slots   float64 // of hosts that are there at the beginning
 	offers  []offer
 	skipped []bool // by job
-	holds   []int  // runs of each job, with what was shown
+	holds   []int  // runs of each job, with what was shown; those of stages under the first
 }
 
 // any says whether anything waits.
@@ -40,15 +41,24 @@ func (q *queue) any() bool {
 func (q *queue) begin() {
 	q.offers, q.skipped, q.holds = q.offers[:0], q.skipped[:0], q.holds[:0]
 	for _, j := range q.jobs {
-		q.skipped, q.holds = append(q.skipped, false), append(q.holds, j.running)
+		q.skipped, q.holds = append(q.skipped, false), append(q.holds, 0)
+		q.holds[q.claim(j.number)] += j.running
 	}
+}
+
+// claim is the number of the job under which the runs of one are counted.
+func (q *queue) claim(number int) int {
+	if number < q.parts {
+		return 0
+	}
+	return number
 }
 
 // Next implements place.Queue.
 func (q *queue) Next() (place.Task, bool) {
 	best := -1
 	for i, j := range q.jobs {
-		if !q.skipped[i] && j.waits() && (best < 0 || q.holds[i] < q.holds[best]) {
+		if !q.skipped[i] && j.waits() && (best < 0 || q.holds[q.claim(i)] < q.holds[q.claim(best)]) {
 			best = i
 		}
 	}
@@ -56,7 +66,7 @@ func (q *queue) Next() (place.Task, bool) {
 		return place.Task{}, false
 	}
 	j := q.jobs[best]
-	q.holds[best]++
+	q.holds[q.claim(best)]++
 	o := offer{job: j}
 	t := place.Task{ID: task.TaskID{Job: j.job.ID, Index: uint64(len(q.offers))}, Memory: j.job.Memory,
 		Work: seconds(j.work.mean())}

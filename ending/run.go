@@ -15,8 +15,8 @@ import (
 const mostEvents = 12_000
 
 // newWorld draws who is there, how fast they come and go, and what tasks take.
-func newWorld(c *crowd, jobs []*known, s *Swarm, seed uint64, draw int) (*world, error) {
-	w := &world{c: c, rng: rand.New(rand.NewPCG(seedOf(jobs[0].job.ID, seed), uint64(draw))),
+func newWorld(c *crowd, of *Job, jobs []*known, s *Swarm, seed uint64, draw int) (*world, error) {
+	w := &world{c: c, rng: rand.New(rand.NewPCG(seedOf(of.ID, seed), uint64(draw))),
 		index: map[task.PeerID]int{}, detect: s.Detect.Seconds(), grace: s.Grace.Seconds()}
 	var err error
 	if w.policy, err = place.Parse(s.Placement); err != nil {
@@ -35,7 +35,7 @@ func newWorld(c *crowd, jobs []*known, s *Swarm, seed uint64, draw int) (*world,
 	common := commonSpread * w.rng.NormFloat64()
 	var share float64
 	alike := w.rng.Float64()
-	w.hosts, share = c.hosts(float64(jobs[0].job.left()), w.rng)
+	w.hosts, share = c.hosts(float64(of.left()), w.rng)
 	for i := range w.hosts {
 		h := &w.hosts[i]
 		w.index[h.peer] = i
@@ -50,6 +50,9 @@ func newWorld(c *crowd, jobs []*known, s *Swarm, seed uint64, draw int) (*world,
 		w.jobs = append(w.jobs, w.take(k, share))
 	}
 	w.queue.jobs = w.jobs
+	w.parts = max(1, len(of.Stages))
+	w.queue.parts = w.parts
+	w.stage(of, share)
 	return w, nil
 }
 
@@ -86,7 +89,9 @@ func (w *world) take(k *known, share float64) *job {
 			w.pause(h)
 		}
 	}
-	j.waiting = uint64(max(1, math.Round(float64(k.job.left())*share)))
+	if k.job.left() > 0 {
+		j.waiting = uint64(max(1, math.Round(float64(k.job.left())*share)))
+	}
 	j.waiting -= min(j.waiting, kept)
 	j.total = float64(j.waiting + kept)
 	return j
@@ -94,12 +99,11 @@ func (w *world) take(k *known, share float64) *job {
 
 // run runs the draw until the first job has ended, and returns when.
 func (w *world) run() float64 {
-	first := w.jobs[0]
 	w.dirty = true
 	w.place()
-	for !first.over() && len(w.events) > 0 {
+	for !w.isOver() && len(w.events) > 0 {
 		if w.count++; w.count > mostEvents {
-			return w.extrapolated(first)
+			return w.extrapolated()
 		}
 		e := agenda.Pop(&w.events)
 		if e.at >= MaxAhead.Seconds() {
@@ -111,19 +115,43 @@ func (w *world) run() float64 {
 			w.place()
 		}
 	}
-	if first.over() {
+	if w.isOver() {
 		return w.now
 	}
 	return MaxAhead.Seconds()
 }
 
 // extrapolated is the end of a job at the rate until now.
-func (w *world) extrapolated(j *job) float64 {
-	left := j.left()
-	if done := j.total - left; done > 0 {
-		return min(MaxAhead.Seconds(), w.now*j.total/done)
+func (w *world) extrapolated() float64 {
+	total, left := 0.0, 0.0
+	for _, j := range w.jobs[:w.parts] {
+		total += j.total
+		left += j.left()
+	}
+	if done := total - left; done > 0 {
+		return min(MaxAhead.Seconds(), w.now*total/done)
 	}
 	return MaxAhead.Seconds()
+}
+
+// isOver says whether the first job is: all of its stages, if it has any.
+func (w *world) isOver() bool {
+	for _, j := range w.jobs[:w.parts] {
+		if !j.over() {
+			return false
+		}
+	}
+	return true
+}
+
+// meanWork is the mean work of a task of the first job, of those that are left.
+func (w *world) meanWork() float64 {
+	sum, n := 0.0, 0.0
+	for _, j := range w.jobs[:w.parts] {
+		sum += j.total * j.work.mean()
+		n += j.total
+	}
+	return sum / max(n, 1)
 }
 
 func (w *world) happen(e *event) {

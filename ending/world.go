@@ -17,6 +17,7 @@ type world struct {
 	c      *crowd
 	rng    *rand.Rand
 	jobs   []*job
+	parts  int // of jobs, those of the first job: one, or its stages
 	hosts  []host
 	index  map[task.PeerID]int
 	pace   [2]float64

@@ -61,8 +61,8 @@ func (r roll) Before(a, b task.PeerID) bool {
 	if known := r.Settled(a); known != r.Settled(b) {
 		return known
 	}
-	i, stands := r.m.rank(a)
-	j, other := r.m.rank(b)
+	i, stands := rank(r.m, a)
+	j, other := rank(r.m, b)
 	return stands && (!other || i < j)
 }
 

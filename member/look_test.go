@@ -84,11 +84,11 @@ func TestLooksAreFew(t *testing.T) {
 func TestLooksWhenItMatters(t *testing.T) {
 	s, outside := slept(t, false)
 	outside.countLooks(100) // its last look is not long ago
-	if due := outside.m.lookDue(); due.Sub(s.now) < regroupGap {
+	if due := lookDue(outside.m); due.Sub(s.now) < regroupGap {
 		t.Fatalf("it looks in %v, though nothing rests on it", due.Sub(s.now))
 	}
 	outside.at(func() { outside.m.lost(s.leader().id, "it is gone") })
-	if due := outside.m.lookDue(); due.Sub(s.now) > regroupGap {
+	if due := lookDue(outside.m); due.Sub(s.now) > regroupGap {
 		t.Errorf("it looks %v after its leader was lost", due.Sub(s.now))
 	}
 }
@@ -98,17 +98,17 @@ func TestRankOfNewcomer(t *testing.T) {
 	h := crowded(t, 3)
 	_, id := schedtest.Identity(9)
 	h.at(func() {
-		if _, ok := h.m.rank(id); ok {
+		if _, ok := rank(h.m, id); ok {
 			t.Error("one who is not there has a place")
 		}
 	})
 	h.tell(Advertised{Advert: h.s.advertOf(id)})
 	h.at(func() {
-		if _, ok := h.m.rank(id); !ok {
+		if _, ok := rank(h.m, id); !ok {
 			t.Error("a newcomer has no place")
 		}
 		h.m.lost(id, "it went")
-		if _, ok := h.m.rank(id); ok {
+		if _, ok := rank(h.m, id); ok {
 			t.Error("one who is lost has a place")
 		}
 	})

@@ -38,17 +38,17 @@ type ranks struct {
 
 // concerned reports whether this member's view of who should coordinate matters: to a
 // leader, in its group, and where nobody is known to lead.
-func (m *Member) concerned() bool {
+func concerned(m *Member) bool {
 	leader, _ := m.lease.Leader()
 	return leader == "" || leader == m.p.cfg.Self || slices.Contains(m.lease.Group(), m.p.cfg.Self)
 }
 
 // lookedAt reports whether the lease and the group are looked at.
-func (m *Member) lookedAt() bool { return !m.p.cfg.Lazy || m.concerned() }
+func (m *Member) lookedAt() bool { return !m.p.cfg.Lazy || concerned(m) }
 
 // lookDue is when to look at the group next.
-func (m *Member) lookDue() time.Time {
-	if rested := m.regrouped.Add(outsideGap); m.regroupAt.Before(rested) && !m.concerned() {
+func lookDue(m *Member) time.Time {
+	if rested := m.regrouped.Add(outsideGap); m.regroupAt.Before(rested) && !concerned(m) {
 		return rested
 	}
 	return m.regroupAt
@@ -56,13 +56,13 @@ func (m *Member) lookDue() time.Time {
 
 // regroupSoon has the group looked at again because a member came, went or changed.
 func (m *Member) regroupSoon() {
-	m.regroupWithin(regroupGap + time.Duration(m.view.Len())*lookOf)
+	regroupWithin(m, regroupGap+time.Duration(m.view.Len())*lookOf)
 }
 
 // regroupNow is regroupSoon for what cannot wait: this member changed, or one that coordinates went.
-func (m *Member) regroupNow() { m.regroupWithin(regroupGap) }
+func regroupNow(m *Member) { regroupWithin(m, regroupGap) }
 
-func (m *Member) regroupWithin(gap time.Duration) {
+func regroupWithin(m *Member, gap time.Duration) {
 	m.ranks = ranks{}
 	at := m.p.now
 	if next := m.regrouped.Add(gap); at.Before(next) {
@@ -74,7 +74,7 @@ func (m *Member) regroupWithin(gap time.Duration) {
 }
 
 // rank returns a member's place in the draw; false for one that does not stand.
-func (m *Member) rank(p task.PeerID) (int, bool) {
+func rank(m *Member, p task.PeerID) (int, bool) {
 	if m.ranks.of == nil || m.p.now.Sub(m.ranks.drawn) >= regroupGap {
 		members := m.view.Members()
 		order := overlay.Order(m.id, m.candidates(members, m.forecasts(members, m.p.now)))

@@ -10,7 +10,7 @@ func (p *Peer) lend(l Lent) {
 		return
 	}
 	for _, m := range p.members {
-		m.regroupNow()
+		regroupNow(m)
 		m.AdvertiseSoon()
 	}
 }
@@ -29,6 +29,6 @@ func (p *Peer) DiskFull(reason string) {
 func (p *Peer) RoomAgain() {
 	p.full, p.shared = "", false
 	for _, m := range p.members {
-		m.regroupNow()
+		regroupNow(m)
 	}
 }

@@ -115,7 +115,7 @@ func (m *Member) goneFrom(peer task.PeerID, reason string) {
 	m.lease.Lost(peer, m.p.now)
 	m.leaderMayHaveChanged()
 	if m.regroupSoon(); coordinated {
-		m.regroupNow()
+		regroupNow(m)
 	}
 }
 

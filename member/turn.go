@@ -45,7 +45,7 @@ func (m *Member) wake() {
 		m.Advertise()
 	}
 	m.foundIfAlone(now)
-	if m.lookedAt() && !m.lookDue().After(now) {
+	if m.lookedAt() && !lookDue(m).After(now) {
 		m.regroup(now)
 	}
 	if m.lookedAt() && !m.lease.Next().After(now) {
@@ -66,7 +66,7 @@ func (m *Member) nextWake(sooner func(time.Time, bool)) {
 	sooner(m.busy, !m.busy.IsZero())
 	sooner(m.lookAt, m.inCells())
 	if m.lookedAt() {
-		sooner(m.lookDue(), true)
+		sooner(lookDue(m), true)
 		if !m.leaseAsked { // it is asked after each change of it
 			m.leaseAt, m.leaseAsked = m.lease.Next(), true
 		}

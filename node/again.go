@@ -16,19 +16,21 @@ import (
 // ErrNoneFailed is returned for running the failed tasks again of a job that has none.
 var ErrNoneFailed = errors.New("node: no task of the job failed")
 
-// ErrStagesAgain is returned for running the failed tasks again of a job with stages.
-var ErrStagesAgain = errors.New("node: tasks of a job with stages cannot be run again alone yet")
-
 // RunFailed hands in a job of the tasks that failed of one that this node submitted and that is over, or that
 // never ran since it was cancelled. They run with what they ran with, and with another module where one is
-// given. It returns as Submit does.
-func (ss *submissions) RunFailed(ctx context.Context, id task.JobID, module task.CID) (task.JobID, error) {
+// given. Of a job with stages it hands in the whole, which takes the results that there are; the module is that
+// of the stage, or where that is "" of the only one of which tasks failed. It returns as Submit does.
+func (ss *submissions) RunFailed(ctx context.Context, id task.JobID, module task.CID, stage string) (
+	task.JobID, error) {
 	rec, spec, err := ss.queries.Submitted(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	if len(spec.Stages) > 0 {
-		return "", fmt.Errorf("%w: %s", ErrStagesAgain, id)
+		return ss.stagesAgain(ctx, id, rec.Key, spec, module, stage)
+	}
+	if stage != "" {
+		return "", fmt.Errorf("%w %q: the job has no stages", ErrNoStage, stage)
 	}
 	again := spec.RunAgain()
 	s := Submission{Module: spec.Module, Inputs: map[string]task.FileRef{}, Overlay: spec.Overlay, Key: rec.Key}
@@ -64,7 +66,7 @@ func (ss *submissions) againTable(ctx context.Context, id task.JobID, key []byte
 	rows := exec.Rows(ctx, ss.content, spec, sealer)
 	done := make(chan error, 1)
 	go func() {
-		err := ss.eachFailed(ctx, id, spec.Sweep.Count(), func(index uint64) error {
+		err := ss.eachFailed(ctx, id, spec.Sweep.Count(), func(index uint64, _ *message.TaskSummary) error {
 			row, err := again.Row(index, rows)
 			if err == nil {
 				err = w.Add(row...)
@@ -89,8 +91,10 @@ func (ss *submissions) againTable(ctx context.Context, id task.JobID, key []byte
 	return made, err
 }
 
-// eachFailed calls f for each task that has no result that is good, in order.
-func (ss *submissions) eachFailed(ctx context.Context, id task.JobID, total uint64, f func(uint64) error) error {
+// eachFailed calls f for each task that has no result that is good, in order, with its end; nil of one that
+// never ran.
+func (ss *submissions) eachFailed(ctx context.Context, id task.JobID, total uint64,
+	f func(index uint64, end *message.TaskSummary) error) error {
 	next := uint64(0)
 	for {
 		h, err := ss.queries.heldBy(ctx, id, from(next, heldPage))
@@ -109,7 +113,7 @@ func (ss *submissions) eachFailed(ctx context.Context, id task.JobID, total uint
 		for i := range page {
 			t := &page[i]
 			for ; next < t.Index; next++ { // never ran
-				if err := f(next); err != nil {
+				if err := f(next, nil); err != nil {
 					return err
 				}
 			}
@@ -117,7 +121,7 @@ func (ss *submissions) eachFailed(ctx context.Context, id task.JobID, total uint
 				return nil
 			}
 			if next++; t.Failed {
-				if err := f(t.Index); err != nil {
+				if err := f(t.Index, t); err != nil {
 					return err
 				}
 			}

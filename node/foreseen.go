@@ -139,8 +139,9 @@ func (s *seer) swarm(ctx context.Context, ref string) (sw ending.Swarm, name str
 }
 
 // Plan says what would become of a job of so many tasks, of an overlay by its name or ID, if it
-// were handed in now. Nothing is. Of the file Work, Memory, Replicas and Checkpoint count.
-func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, of string) (Plan, error) {
+// were handed in now. Nothing is. Of the file Work, Memory, Replicas and Checkpoint count. stages are those of a
+// job that has any, in their order.
+func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, stages []task.Outline, of string) (Plan, error) {
 	sw, name, err := s.swarm(ctx, of)
 	if err != nil {
 		return Plan{}, err
@@ -153,6 +154,10 @@ func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, of string) 
 		sw.Others = others(jobs, name, "")
 	}
 	job := ending.Job{Waiting: p.Runs, Memory: f.Memory, Declared: f.Work, Save: saveOf(f.Checkpoint)}
+	if len(stages) > 0 {
+		job.Waiting, job.Memory, job.Declared = 0, 0, 0
+		job.Stages = planned(stages, uint64(max(1, f.Replicas)))
+	}
 	p.Forecast, err = ending.Ahead(s.now(), &job, &sw, ending.Options{})
 	return p, err
 }
@@ -257,37 +262,54 @@ func (s *seer) foresee(ctx context.Context, id task.JobID) (JobEnd, error) {
 	}
 	job := s.jobOf(ctx, &st, sw.Members, now)
 	e.Forecast, err = ending.Ahead(now, &job, &sw, ending.Options{})
-	if _, spec, e2 := s.queries.Submitted(ctx, id); e2 == nil && spec != nil && len(spec.Stages) > 0 {
-		e.Notes = append(e.Notes, StagesNote)
-	}
 	return e, err
 }
-
-// StagesNote says where a forecast of a job with stages is weak.
-const StagesNote = "tasks of its stages wait for one another, which is not reckoned: it ends later than this"
 
 // jobOf is what is left of a job, by what its leader tells.
 func (s *seer) jobOf(ctx context.Context, st *message.JobStatus, members []ending.Member, now time.Time) ending.Job {
 	job := ending.Job{ID: st.ID, Declared: meanWork(st), Save: usualSave}
 	replicas := uint64(1)
 	if _, spec, err := s.queries.Submitted(ctx, st.ID); err == nil && spec != nil {
+		if len(spec.Stages) > 0 && len(st.Stages) == len(spec.Stages) {
+			return s.stagesOf(ctx, st, spec, members, now)
+		}
 		job.Memory, job.Save = spec.Memory, saveOf(spec.Checkpoint)
 		job.Declared = cmp.Or(job.Declared, spec.Work)
 		replicas = uint64(max(1, spec.Replicas))
 	}
-	speed := make(map[task.PeerID]float64, len(members))
+	seen := sightings{now: now, speed: speeds(members), told: map[uint64]bool{}}
+	seen.add(&job, st.TasksList, func(uint64) bool { return true })
+	left := (st.Tasks.Waiting + st.Tasks.Running) * replicas
+	job.Waiting = left - min(left, uint64(len(job.Running)))
+	return job
+}
+
+// speeds are those of members by their names.
+func speeds(members []ending.Member) map[task.PeerID]float64 {
+	out := make(map[task.PeerID]float64, len(members))
 	for i := range members {
-		speed[members[i].Peer] = members[i].Speed
+		out[members[i].Peer] = members[i].Speed
 	}
-	told := map[uint64]bool{}
-	for i := range st.TasksList {
-		t := &st.TasksList[i]
-		if told[t.Index] || len(t.Attempts) == 0 {
+	return out
+}
+
+// sightings are what is told of tasks that ended or run.
+type sightings struct {
+	now   time.Time
+	speed map[task.PeerID]float64
+	told  map[uint64]bool // of which something was added
+}
+
+// add adds the tasks of a list that are of a job or stage to what is known of that, each once.
+func (s *sightings) add(job *ending.Job, list []message.TaskStatus, of func(index uint64) bool) {
+	for i := range list {
+		t := &list[i]
+		if s.told[t.Index] || len(t.Attempts) == 0 || !of(t.Index) {
 			continue
 		}
-		told[t.Index] = true
+		s.told[t.Index] = true
 		a := &t.Attempts[len(t.Attempts)-1]
-		x := cmp.Or(speed[a.Worker], 1)
+		x := cmp.Or(s.speed[a.Worker], 1)
 		from := a.Start
 		if !a.Began.IsZero() {
 			from = a.Began
@@ -297,12 +319,9 @@ func (s *seer) jobOf(ctx context.Context, st *message.JobStatus, members []endin
 		case t.State == message.JobDone && a.End.After(from):
 			job.Ended = append(job.Ended, saved+scaled(a.End.Sub(from), x))
 		case t.State == taskRunning && a.End.IsZero() && len(job.Running) < ending.MaxRunning:
-			job.Running = append(job.Running, ending.Attempt{Peer: a.Worker, Work: saved + scaled(max(0, now.Sub(from)), x)})
+			job.Running = append(job.Running, ending.Attempt{Peer: a.Worker, Work: saved + scaled(max(0, s.now.Sub(from)), x)})
 		}
 	}
-	left := (st.Tasks.Waiting + st.Tasks.Running) * replicas
-	job.Waiting = left - min(left, uint64(len(job.Running)))
-	return job
 }
 
 // taskRunning is the state of a task that a member has.

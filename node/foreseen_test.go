@@ -21,7 +21,7 @@ func TestEndsForeseen(t *testing.T) {
 		asks := s.peers[1]
 		const work = 10 * time.Minute
 		f := &task.File{Work: work, Memory: 1 << 20, Replicas: 1}
-		p, err := asks.Plan(t.Context(), f, 8, "")
+		p, err := asks.Plan(t.Context(), f, 8, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,15 +31,22 @@ func TestEndsForeseen(t *testing.T) {
 		if e := p.Forecast; e.Low > e.Median || e.Median < 600 || e.Median > 7200 || e.High < 1200 {
 			t.Errorf("two rounds of %v end as %+v", work, e)
 		}
+		chain := []task.Outline{{Tasks: 4, Work: work.Seconds()}, {Tasks: 4, Work: work.Seconds(),
+			Needs: []task.OutlineNeed{{Stage: 0, From: 1}}}}
+		chain = append(chain, task.Outline{Tasks: 1, Work: work.Seconds(), Needs: []task.OutlineNeed{{Stage: 1, From: 1}}})
+		one, err := asks.Plan(t.Context(), f, 9, chain, "")
+		if e := one.Forecast; err != nil || e.Median < p.Forecast.Median {
+			t.Errorf("three stages, one after the other, end as %+v, %v", e, err)
+		}
 		f.Memory = 1 << 40
-		if p, err = asks.Plan(t.Context(), f, 8, ""); err != nil || len(p.Ready) != 0 || len(p.Unfit) != 1 ||
+		if p, err = asks.Plan(t.Context(), f, 8, nil, ""); err != nil || len(p.Ready) != 0 || len(p.Unfit) != 1 ||
 			!strings.Contains(p.Unfit[0].Reason, "the task may need") || p.Forecast.Reason == "" {
 			t.Errorf("too large for all it is %+v, %v", p, err)
 		}
 		if jobs, err := asks.Jobs(t.Context()); err != nil || len(jobs) != 0 {
 			t.Errorf("by planning these were handed in: %+v, %v", jobs, err)
 		}
-		if _, err := asks.Plan(t.Context(), f, 8, "nowhere"); !errors.Is(err, ErrUnknownOverlay) {
+		if _, err := asks.Plan(t.Context(), f, 8, nil, "nowhere"); !errors.Is(err, ErrUnknownOverlay) {
 			t.Errorf("of an overlay that is not served: %v", err)
 		}
 
@@ -91,7 +98,7 @@ func TestLiarsForeseen(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		plan, err := p.Plan(t.Context(), &task.File{Work: time.Hour, Memory: 1 << 20, Replicas: 1}, 100, "")
+		plan, err := p.Plan(t.Context(), &task.File{Work: time.Hour, Memory: 1 << 20, Replicas: 1}, 100, nil, "")
 		if err != nil || !(plan.Forecast.High >= plan.Forecast.Low) || len(plan.Ready)+len(plan.Unfit) < 2 {
 			t.Errorf("among liars it is %+v, %v", plan, err)
 		}

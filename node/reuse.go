@@ -23,13 +23,15 @@ const (
 	reuseBatch = 128
 )
 
-// reuse is reusable of a signed job. What cannot be found is run: only an end of ctx is an error.
-func (ss *submissions) reuse(ctx context.Context, m *membership, rec *task.Record) ([]message.Reused, error) {
+// reuse is reusable of a signed job, and of a job whose results go first, if there is one. What cannot be found is
+// run: only an end of ctx is an error.
+func (ss *submissions) reuse(ctx context.Context, m *membership, rec *task.Record, first task.JobID) (
+	[]message.Reused, error) {
 	spec, err := rec.OpenWhole()
 	if err != nil {
 		return nil, err
 	}
-	reused, err := ss.reusable(ctx, m, spec, rec.Key)
+	reused, err := ss.reusable(ctx, m, spec, rec.Key, first)
 	if err != nil && ctx.Err() == nil {
 		ss.log.Warn("no results of other jobs are taken", "job", spec.Name, "err", err)
 		return nil, nil
@@ -38,13 +40,13 @@ func (ss *submissions) reuse(ctx context.Context, m *membership, rec *task.Recor
 }
 
 // reusable returns results that this node holds, of tasks that a new job of its own has, too.
-func (ss *submissions) reusable(ctx context.Context, m *membership, spec *task.Job, key []byte) ([]message.Reused,
-	error) {
+func (ss *submissions) reusable(ctx context.Context, m *membership, spec *task.Job, key []byte, first task.JobID) (
+	[]message.Reused, error) {
 	sealer, err := seal.New(key)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", task.ErrKey, err)
 	}
-	sources, err := ss.sources(ctx, m, spec)
+	sources, err := ss.sources(ctx, m, spec, first)
 	if err != nil || len(sources) == 0 {
 		return nil, err
 	}
@@ -56,12 +58,18 @@ func (ss *submissions) reusable(ctx context.Context, m *membership, spec *task.J
 	return out, err
 }
 
-// sources are jobs of this node's, the latest first, of which a new one may take results.
-func (ss *submissions) sources(ctx context.Context, m *membership, spec *task.Job) ([]memo.Source, error) {
+// sources are jobs of this node's, the latest first, of which a new one may take results; one that is named goes
+// before them.
+func (ss *submissions) sources(ctx context.Context, m *membership, spec *task.Job, first task.JobID) (
+	[]memo.Source, error) {
 	var out []memo.Source
 	err := ss.do(ctx, func() {
 		s := m.Submitter()
-		for _, st := range slices.Backward(s.Jobs()) {
+		jobs := s.Jobs()
+		if i := slices.IndexFunc(jobs, func(st message.JobStatus) bool { return st.ID == first }); i >= 0 {
+			jobs = append(slices.Delete(slices.Clone(jobs), i, i+1), jobs[i])
+		}
+		for _, st := range slices.Backward(jobs) {
 			of := s.Spec(st.ID)
 			if len(out) == mostSources {
 				return

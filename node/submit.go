@@ -33,6 +33,8 @@ type Submission struct {
 	// Reuse takes results that this node holds of tasks that the job has, too, where they have the same names: see
 	// task.Job.NameOf.
 	Reuse bool
+	// first is a job whose results go before those of others; "" for none.
+	first task.JobID
 	// shared is the key that a job without one of its own takes, where it may take results: see sharedKey.
 	shared []byte
 }
@@ -103,7 +105,7 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	}
 	var reused []message.Reused
 	if s.Reuse {
-		if reused, err = ss.reuse(ctx, m, &rec); err != nil {
+		if reused, err = ss.reuse(ctx, m, &rec, s.first); err != nil {
 			return "", err
 		}
 	}

@@ -64,9 +64,7 @@ type Lease struct {
 	expires time.Time // the chief's lease, or the time to wait for a first one
 	renewed time.Time // when the chief was last heard
 	ticked  time.Time
-	strain  int       // how starved of processor this member has been, to maxStrain
-	calm    time.Time // strain falls by one a LeaseTime later
-	lag     lag       // by how much it is late each time
+	health
 
 	led    time.Time // since when this member leads
 	renew  time.Time // when this leader renews next
@@ -86,6 +84,13 @@ type Lease struct {
 	contested map[task.PeerID]time.Time // who made this leader take a later term, within contestEvery
 	contests  time.Time                 // when somebody last did
 	leaders   []task.PeerID             // leaders and their groups, the newest last, at most maxLed
+}
+
+// A health is how starved of processor this member has been.
+type health struct {
+	strain int       // to maxStrain
+	calm   time.Time // strain falls by one a LeaseTime later
+	lag    lag       // by how much it is late each time
 }
 
 // A drop is a member to be told that it is out, until some time.
@@ -108,7 +113,7 @@ type offer struct {
 // a leader; see Found.
 func NewLease(self task.PeerID, epoch uint64, now time.Time) *Lease {
 	return &Lease{
-		self: self, epoch: epoch, expires: now.Add(LeaseTime), ticked: now, calm: now,
+		self: self, epoch: epoch, expires: now.Add(LeaseTime), ticked: now, health: health{calm: now},
 		heard: map[task.PeerID]time.Time{}, silent: map[task.PeerID]bool{},
 		roll: everybody{}, noted: map[task.PeerID]uint64{}, contested: map[task.PeerID]time.Time{},
 	}

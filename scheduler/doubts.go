@@ -36,12 +36,12 @@ func (m *membership) doubtIfDue() {
 			continue
 		}
 		for _, l := range h.leases {
-			if !l.is(leasing.Open) || l.doubted || !l.job.measured {
+			if !l.is(leasing.Open) || l.doubted {
 				continue
 			}
 			ran := m.c.now.Sub(l.start) - (h.stoodBy(m.c.now) - l.stoodBefore)
-			if ran > max(doubtAfter, doubtTimes*l.job.mean) {
-				m.doubt(l, fmt.Sprintf("tasks of its job take %v", l.job.mean.Round(time.Millisecond)))
+			if mean, known := measuredOf(l.job, l.task.index); known && ran > max(doubtAfter, doubtTimes*mean) {
+				m.doubt(l, fmt.Sprintf("tasks of its job take %v", mean.Round(time.Millisecond)))
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func (t *transfers) offerMove(l *lease) {
 	if l.shown.since == 0 { // not before its job was
 		l.shown.since = max(1, l.job.spec.Submitted.UnixMilli())
 	}
-	if work, known := l.job.work(); known {
+	if work, known := l.job.workOf(l.task.index); known {
 		left, _ := t.c.migration.progressOf(l, work)
 		offer.Left = min(left, task.MaxDuration)
 	}

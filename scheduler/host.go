@@ -161,5 +161,5 @@ func (h *host) visited() bool { return h.state == overlay.UserPresent || h.state
 // suits reports whether the host may be given tasks of the job, had it room.
 func (h *host) suits(j *job) bool {
 	_, paused := h.paused[j]
-	return !paused && h.memory >= j.spec.Memory
+	return !paused && h.memory >= leastMemory(j.spec)
 }

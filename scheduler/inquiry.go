@@ -22,6 +22,7 @@ type inquiry struct {
 	c      *Coordinator
 	j      *job
 	looked bool
+	memory int64                  // that the tasks may have of which the members were asked
 	of     map[task.PeerID]string // why each member takes none of the job's tasks that ran nowhere
 	groups []Why                  // the same by reason, the one of most members first
 }
@@ -83,10 +84,11 @@ func (q *inquiry) why(i uint64) []Why {
 	return q.whyWaiting(i)
 }
 
-// avoiding groups the members by why they do not take a task that must not run on some of them.
+// avoiding groups the members by why they do not take a task, of so much memory, that must not run on some of
+// them.
 // The list is not to be changed.
-func (q *inquiry) avoiding(avoid []task.PeerID) []Why {
-	q.look()
+func (q *inquiry) avoiding(memory int64, avoid []task.PeerID) []Why {
+	q.look(memory)
 	moved := map[string][]task.PeerID{} // those for whom the reason is another
 	gone := map[task.PeerID]bool{}
 	for _, peer := range avoid {
@@ -94,7 +96,7 @@ func (q *inquiry) avoiding(avoid []task.PeerID) []Why {
 		if h == nil || gone[peer] {
 			continue
 		}
-		if reason := q.j.whyNotOn(h, avoid); reason != q.of[peer] {
+		if reason := q.j.whyNotOn(h, memory, avoid); reason != q.of[peer] {
 			moved[reason] = append(moved[reason], peer)
 			gone[peer] = true
 		}
@@ -114,15 +116,16 @@ func (q *inquiry) avoiding(avoid []task.PeerID) []Why {
 	return grouped(peers)
 }
 
-// look looks at each member once.
-func (q *inquiry) look() {
-	if q.looked {
+// look looks at each member once, of the tasks that may have as much memory.
+func (q *inquiry) look(memory int64) {
+	if q.looked && q.memory == memory {
 		return
 	}
+	q.memory = memory
 	q.looked, q.of = true, make(map[task.PeerID]string, len(q.c.members.hosts))
 	peers := map[string][]task.PeerID{}
 	for peer, h := range q.c.members.hosts {
-		reason := q.j.whyNotOn(h, nil)
+		reason := q.j.whyNotOn(h, memory, nil)
 		q.of[peer] = reason
 		peers[reason] = append(peers[reason], peer)
 	}

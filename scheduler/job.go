@@ -89,13 +89,10 @@ type turn struct {
 
 // estimates are running means of what the tasks of a job take; 0 before one was measured.
 type estimates struct {
-	mean     time.Duration // of wall time, once measured
-	measured bool
-	// reference is that of a task's work, in time of the reference core, handed that of
-	// what hand-overs took, and state64 that of the state's size in bytes.
-	reference time.Duration
-	handed    time.Duration
-	state64   int64
+	times
+	// handed is the mean of what hand-overs took, and state64 that of the state's size in bytes.
+	handed  time.Duration
+	state64 int64
 }
 
 // A delivery is how far a job's submitter was told of ends.
@@ -135,7 +132,8 @@ func (j *job) work() (d time.Duration, known bool) {
 	if j.reference > 0 {
 		return j.reference, true
 	}
-	return j.spec.Work, j.spec.Work > 0
+	d = j.spec.MeanWork()
+	return d, d > 0
 }
 
 // duration returns how long a task of the job takes, as far as is known: what
@@ -144,29 +142,8 @@ func (j *job) duration() (d time.Duration, known bool) {
 	if j.measured {
 		return j.mean, true
 	}
-	return j.spec.Work, j.spec.Work > 0
-}
-
-func (j *job) measure(d time.Duration) {
-	if !j.measured {
-		j.mean, j.measured = d, true
-		return
-	}
-	j.mean += (d - j.mean) / learning.Weight
-}
-
-// learnWork takes the work of a completed run from its beginning into the running
-// mean of the job.
-func (j *job) learnWork(l *lease, r *task.Result) {
-	if l == nil || l.saved.from != nil || l.after != (message.Attempt{}) || r.CPU <= 0 {
-		return
-	}
-	d := time.Duration(float64(r.CPU) * l.host.usual())
-	if j.reference == 0 {
-		j.reference = d
-		return
-	}
-	j.reference += (d - j.reference) / learning.Weight
+	d = j.spec.MeanWork()
+	return d, d > 0
 }
 
 // moveCost is what a hand-over of a task of the job takes.
@@ -182,7 +159,7 @@ func (j *job) stateOf() int64 {
 	if j.state64 > 0 {
 		return j.state64
 	}
-	return min(usualState, max(j.spec.Memory, 1))
+	return min(usualState, max(mostMemory(j.spec), 1))
 }
 
 // summary counts the job's tasks. The tasks of a job that was ended early

@@ -143,7 +143,7 @@ func (t *jobTable) open(j *job, h holding) {
 	t.c.replicas.Hold(message.HoldName{Task: task.TaskID{Job: j.id}, Kind: message.HoldJob}, true)
 	t.offeredAgain(j, h)
 	j.moveCursor(0)
-	t.c.learnt.Arrived(j.class, t.c.now, j.total-min(j.total, j.done+j.failed), j.spec.Work)
+	t.c.learnt.Arrived(j.class, t.c.now, j.total-min(j.total, j.done+j.failed), j.spec.MeanWork())
 	t.armDeadline(j)
 	t.c.claims.enqueue(j)
 	t.c.dispatch.widened = true

@@ -160,7 +160,7 @@ func (c *Coordinator) attach(l *lease) {
 	l.host.leases = append(l.host.leases, l)
 	if l.is(leasing.Open) {
 		l.host.load++
-		l.host.memoryUsed += l.job.spec.Memory
+		l.host.memoryUsed += l.memory()
 		c.claims.holds(l.job, l.host, 1)
 		c.members.alarm(l.host, l.expires)
 	}
@@ -183,7 +183,7 @@ func (c *Coordinator) unload(l *lease, over leasing.Event) {
 	c.chunks.cameBack(l)
 	if l.is(leasing.Open) {
 		l.host.load--
-		l.host.memoryUsed -= l.job.spec.Memory
+		l.host.memoryUsed -= l.memory()
 		c.claims.holds(l.job, l.host, -1)
 	}
 	l.take(over)
@@ -227,7 +227,7 @@ func (c *Coordinator) endLeases(j *job, i uint64, reason string) {
 
 // leaseChanged has followers told who runs a task.
 func (c *Coordinator) leaseChanged(j *job, i uint64) {
-	takes, known := j.duration()
+	takes, known := j.durationOf(i)
 	c.replicas.LeaseChanged(task.TaskID{Job: j.id, Index: i}, takes, known)
 }
 

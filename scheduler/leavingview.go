@@ -43,10 +43,10 @@ func (v *leavingView) Next() (place.Task, bool) {
 			continue
 		}
 		v.next++
-		work, _ := l.job.duration()
-		t := place.Task{ID: l.taskID(), Memory: l.job.spec.Memory, Work: work, State: l.job.stateOf(), Avoid: v.avoid(l),
+		work, _ := l.job.durationOf(l.task.index)
+		t := place.Task{ID: l.taskID(), Memory: l.memory(), Work: work, State: l.job.stateOf(), Avoid: v.avoid(l),
 			Class: l.job.spec.Class, Age: v.c.dispatch.age(l.job)}
-		if whole, known := l.job.work(); known {
+		if whole, known := l.job.workOf(l.task.index); known {
 			t.Left, _ = v.c.migration.progressOf(l, whole) // it takes all that it did along
 		}
 		return t, true

@@ -32,7 +32,7 @@ func (d *dispatch) bePatient(l *lease) {
 	if !known {
 		return
 	}
-	seconds *= k.Scale(l.job.spec.Work)
+	seconds *= k.Scale(l.job.spec.WorkOf(l.task.index))
 	if h.load > h.slots { // it waits there
 		seconds += d.behind(h, l)
 	}
@@ -75,7 +75,7 @@ func (d *dispatch) checkPatience(l *lease) {
 	expected, _ := k.Expected(h.peer, h.speed)
 	reason := fmt.Sprintf("it took %v there, and one of its class is expected to take %v", took.Round(time.Millisecond),
 		time.Duration(expected*float64(time.Second)).Round(time.Millisecond))
-	d.c.learnt.GaveUp(k, h.peer, took, l.job.spec.Work)
+	d.c.learnt.GaveUp(k, h.peer, took, l.job.spec.WorkOf(l.task.index))
 	if h.shunned == nil {
 		h.shunned = map[*learning.Class]time.Time{}
 	}

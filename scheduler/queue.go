@@ -153,11 +153,12 @@ type queueView struct {
 	left    int     // of that
 	shown   []liveRef
 	back    int // tasks shown of the first job that had come back
-	begun   bool
-	paused  []task.PeerID   // of pausing, those that get nothing of the first job
-	names   []task.PeerID   // memory of paused and of what tasks avoid
-	next    int             // in shown, the one after the last found
-	places  map[liveKey]int // in shown; made when placements are in another order
+	passing
+	begun  bool
+	paused []task.PeerID   // of pausing, those that get nothing of the first job
+	names  []task.PeerID   // memory of paused and of what tasks avoid
+	next   int             // in shown, the one after the last found
+	places map[liveKey]int // in shown; made when placements are in another order
 }
 
 type liveRef struct {
@@ -222,14 +223,17 @@ func (q *queueView) here() (place.Task, bool) {
 			continue // taken up from a report since it came back
 		}
 		q.shown = append(q.shown, liveRef{job: j, index: i, part: q.at})
+		if q.passes(j, i) {
+			continue
+		}
 		avoid := q.avoid(j, i)
 		if p.n != whole && !q.anyBut(avoid) {
 			continue // it waits for somebody else, and does not use up what its job was given
 		}
 		q.left--
-		work, _ := j.duration()
+		work, _ := j.durationOf(i)
 		return place.Task{
-			ID: task.TaskID{Job: j.id, Index: i}, Memory: j.spec.Memory, Work: work,
+			ID: task.TaskID{Job: j.id, Index: i}, Memory: j.spec.MemoryOf(i), Work: work,
 			Left: q.c.dispatch.taskLeft(j, i), State: j.stateOf(), Avoid: avoid, Class: j.spec.Class, Age: q.c.dispatch.age(j),
 		}, true
 	}
@@ -253,7 +257,11 @@ func (q *queueView) take(j *job) (i uint64, ok bool) {
 }
 
 // SkipJob implements place.Queue.
-func (q *queueView) SkipJob() { q.at, q.back, q.begun = q.at+1, 0, false }
+func (q *queueView) SkipJob() {
+	if !q.passing.skips(q) {
+		q.at, q.back, q.begun, q.passing = q.at+1, 0, false, passing{}
+	}
+}
 
 // anyBut reports whether any host is none of those.
 func (q *queueView) anyBut(avoid []task.PeerID) bool {
@@ -263,10 +271,10 @@ func (q *queueView) anyBut(avoid []task.PeerID) bool {
 // useful reports whether any host could run a task of the job.
 func (q *queueView) useful(j *job) bool {
 	if len(q.pausing) == 0 {
-		return len(q.hosts) > 0 && j.spec.Memory <= q.most
+		return len(q.hosts) > 0 && leastMemory(j.spec) <= q.most
 	}
 	return slices.ContainsFunc(q.hosts, func(h *host) bool {
-		return !h.keptFrom(j) && h.memory >= j.spec.Memory
+		return !h.keptFrom(j) && h.memory >= leastMemory(j.spec)
 	})
 }
 
@@ -387,7 +395,7 @@ func (t *jobTable) bars(peers []task.PeerID, j *job, i uint64) []task.PeerID {
 	hard := len(peers)
 	peers = append(peers, j.taken(i)...)
 	for _, h := range t.c.members.roster.all() {
-		if h.eligible() && h.memory >= j.spec.Memory && !slices.Contains(peers[n:], h.peer) {
+		if h.eligible() && h.memory >= j.spec.MemoryOf(i) && !slices.Contains(peers[n:], h.peer) {
 			return peers
 		}
 	}

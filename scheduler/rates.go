@@ -171,7 +171,7 @@ func (r *rates) learnFrom(j *job, h *host, l *lease, result *task.Result) {
 	if l == nil || l.saved.from != nil || l.saved.began != 0 || l.after != (message.Attempt{}) {
 		return
 	}
-	r.Ended(j.class, h.peer, h.usual(), result.Wall, j.spec.Work)
+	r.Ended(j.class, h.peer, h.usual(), result.Wall, j.spec.WorkOf(l.task.index))
 }
 
 // learnRow takes in what the rows of a ledger that was taken over tell of members.
@@ -186,7 +186,7 @@ func (r *rates) learnRow(j *job, i uint64) {
 			}
 		}
 		if whole && result.Outcome == task.Completed {
-			r.Ended(j.class, result.Worker, 0, result.Wall, j.spec.Work)
+			r.Ended(j.class, result.Worker, 0, result.Wall, j.spec.WorkOf(i))
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (d *dispatch) recallFrom(h *host) bool {
 }
 
 func (d *dispatch) worthRecall(h *host, l *lease) bool {
-	length, known := l.job.duration()
+	length, known := l.job.durationOf(l.task.index)
 	if !known || h.slots == 0 {
 		return true
 	}
@@ -69,7 +69,7 @@ func (d *dispatch) worthRecall(h *host, l *lease) bool {
 // idleFor reports whether an idle host could run the task.
 func (d *dispatch) idleFor(l *lease) bool {
 	for _, h := range d.c.members.idle.all() {
-		if _, paused := h.paused[l.job]; paused || h.memory-h.memoryUsed < l.job.spec.Memory {
+		if _, paused := h.paused[l.job]; paused || h.memory-h.memoryUsed < l.memory() {
 			continue
 		}
 		if !l.job.worksOn(l.task.index, h.peer) {

@@ -408,8 +408,7 @@ func (r *reports) accept(h *host, j *job, l *lease, e *message.Ending) {
 		r.note(j, i, unleased(row, h.peer, e, r.c.now))
 	}
 	if result.Outcome == task.Completed {
-		j.measure(result.Wall)
-		j.learnWork(l, result)
+		learnTimes(j, i, l, result)
 		r.c.learnt.learnFrom(j, h, l, result)
 		if l != nil {
 			r.c.members.showed(h)

@@ -124,7 +124,8 @@ func (m *migration) scanned() []migrate.Host {
 // destinations asks the placement policy for idle members other than those that
 // tasks move from.
 func (m *migration) destinations(moving []leaving, from map[*host]bool) []leaving {
-	d, known := moving[0].lease.job.duration()
+	first := moving[0].lease
+	d, known := first.job.durationOf(first.task.index)
 	mem := &m.c.dispatch.deciding
 	m.c.dispatch.tellRates()
 	offers := mem.offers[:0]

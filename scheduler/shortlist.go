@@ -60,7 +60,7 @@ func (d *dispatch) fewWaiting() (n int, memory int64) {
 					return 0, 0
 				}
 			}
-			memory = max(memory, j.spec.Memory)
+			memory = max(memory, mostMemory(j.spec))
 		}
 	}
 	return n, memory

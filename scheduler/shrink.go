@@ -114,8 +114,8 @@ func (d *dispatch) stakes(j *job) []stake {
 func (d *dispatch) mayMakeRoom(l *lease, j *job) bool {
 	h := l.host
 	_, paused := h.paused[j]
-	return d.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= j.spec.Memory && l.start.Before(d.c.now) &&
-		l.job != j
+	return d.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= leastMemory(j.spec) &&
+		l.start.Before(d.c.now) && l.job != j
 }
 
 // divideAnew notes what each would have if nobody had anything, and returns the sites.
@@ -169,7 +169,7 @@ func (d *dispatch) anew() share.Policy {
 func (d *dispatch) claimOfStake(s *stake) share.Claimant {
 	cl := s.claimant
 	return share.Claimant{ID: cl.id, Priority: s.priority, Weight: d.c.claims.weight(cl),
-		Task: share.Amount{Cores: 1, Memory: cl.of.spec.Memory}}
+		Task: share.Amount{Cores: 1, Memory: leastMemory(cl.of.spec)}}
 }
 
 // shrink has up to need slots of a site given back for a job, and returns how many are.
@@ -215,7 +215,7 @@ func (d *dispatch) givenUp(leases []*lease, n int) []*lease {
 		}
 		running := make([]share.Running, k)
 		for i, l := range leases[:k] {
-			work, _ := l.job.work()
+			work, _ := l.job.workOf(l.task.index)
 			running[i].Left, _ = d.c.migration.progressOf(l, work)
 		}
 		for _, i := range share.LeastLost(running, n-len(out), nil) {

@@ -58,7 +58,7 @@ func (m *migration) learnHandOver(j *job, d *message.Handed) {
 	if d.State <= 0 {
 		return
 	}
-	state := min(d.State, max(j.spec.Memory, 1))
+	state := min(d.State, max(mostMemory(j.spec), 1))
 	if j.state64 == 0 {
 		j.state64 = state
 	}
@@ -95,7 +95,7 @@ func (d *dispatch) taskLeft(j *job, i uint64) time.Duration {
 // nobody knows how much it is. The attempt that is to go on from the state, zero for
 // none, did not make it.
 func (d *dispatch) leftFrom(j *job, i uint64, from *message.Checkpoint, next message.Attempt) time.Duration {
-	work, known := j.work()
+	work, known := j.workOf(i)
 	if !known || from == nil {
 		return work
 	}
@@ -157,7 +157,7 @@ func (m *migration) chosen(hosts []migrate.Host) []migrate.Move {
 // runOf describes a lease to a policy that names tasks.
 func (m *migration) runOf(l *lease) migrate.Run {
 	r := migrate.Run{State: l.job.stateOf()}
-	if work, known := l.job.work(); known {
+	if work, known := l.job.workOf(l.task.index); known {
 		r.Left, r.Unsaved = m.progressOf(l, work)
 		r.Movable = m.weighs(l, r.Left)
 	}
@@ -174,7 +174,7 @@ func (m *migration) idleSlots(h *host) int {
 
 // takes reports whether an idle member may be sent the task of a lease.
 func (m *migration) takes(h *host, l *lease) bool {
-	if h == nil || h == l.host || m.idleSlots(h) <= 0 || h.memory-h.memoryUsed < l.job.spec.Memory {
+	if h == nil || h == l.host || m.idleSlots(h) <= 0 || h.memory-h.memoryUsed < l.memory() {
 		return false
 	}
 	_, paused := h.paused[l.job]

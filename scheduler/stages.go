@@ -17,7 +17,8 @@ import (
 
 // A flowing job is one with stages.
 type flowing struct {
-	flow *ledger.Flow
+	flow  *ledger.Flow
+	takes []times // by stage
 	// theirs are tasks that the submitter holds, and others read: their outputs need not be kept here, and
 	// they are not brought again. In kept are those of them of which an end is here.
 	theirs ledger.Set
@@ -32,7 +33,8 @@ func flows(spec *task.Job) *flowing {
 	if len(spec.Stages) == 0 {
 		return nil
 	}
-	return &flowing{flow: ledger.NewFlow(spec), made: map[uint64]message.MadeTask{}}
+	return &flowing{flow: ledger.NewFlow(spec), takes: make([]times, len(spec.Stages)),
+		made: map[uint64]message.MadeTask{}}
 }
 
 // ready reports whether a task may run.

@@ -52,6 +52,9 @@ func stagesChaos(t *testing.T, seed uint64) {
 		if inStages(j); seed%3 == 0 {
 			j.Replicas, j.Stages[4].AllowFailed = 2, 0
 		}
+		if seed%2 == 0 { // the stages ask for unlike memory
+			j.Stages[0].Memory, j.Stages[2].Memory = j.Memory/2, 2*j.Memory
+		}
 	})
 	for range s.rng.IntN(5) {
 		s.heap.Set(s.now.Add(time.Duration(s.rng.Int64N(int64(12*time.Second)))), s.mishap)

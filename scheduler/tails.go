@@ -116,7 +116,7 @@ func (m *migration) lastTasks() []lastTask {
 	slices.SortStableFunc(leases, func(a, b *lease) int { return a.start.Compare(b.start) })
 	var out []lastTask
 	for _, l := range leases {
-		work, _ := l.job.work()
+		work, _ := l.job.workOf(l.task.index)
 		if run := m.tailOf(l, work); !m.weighs(l, run.left) {
 			out = append(out, lastTask{lease: l, run: run})
 		}

@@ -47,7 +47,7 @@ func (t *transfers) keepSlot(l *lease) {
 	h := l.move.to
 	h.coming = append(h.coming, l)
 	h.load++
-	h.memoryUsed += l.job.spec.Memory
+	h.memoryUsed += l.memory()
 	t.c.members.settleHost(h)
 }
 
@@ -60,7 +60,7 @@ func (t *transfers) freeSlot(l *lease) {
 	l.move.to = nil
 	h.coming = slices.DeleteFunc(h.coming, func(o *lease) bool { return o == l })
 	h.load--
-	h.memoryUsed -= l.job.spec.Memory
+	h.memoryUsed -= l.memory()
 	t.c.members.touchHost(h)
 }
 

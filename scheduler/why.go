@@ -203,7 +203,8 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
-	out := j.whoseTurn(q.avoiding(c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)))
+	bars := c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)
+	out := j.whoseTurn(q.avoiding(j.spec.MemoryOf(i), bars))
 	if reason := c.claims.unheeded(j); reason != "" {
 		out = append(slices.Clip(out), Why{Reason: reason})
 	}
@@ -242,7 +243,7 @@ func Unfit(s overlay.State, slots int, lent, needs int64) string {
 	return ""
 }
 
-func (j *job) whyNotOn(h *host, avoid []task.PeerID) string {
+func (j *job) whyNotOn(h *host, memory int64, avoid []task.PeerID) string {
 	p, paused := h.paused[j]
 	_, shunned := h.shunned[j.class]
 	switch {
@@ -254,8 +255,8 @@ func (j *job) whyNotOn(h *host, avoid []task.PeerID) string {
 		return "the member has not reported to this leader yet"
 	case h.proven.is():
 		return h.proven.String()
-	case h.slots == 0 || !h.eligible() || h.memory < j.spec.Memory:
-		return Unfit(h.state, h.slots, h.memory, j.spec.Memory)
+	case h.slots == 0 || !h.eligible() || h.memory < memory:
+		return Unfit(h.state, h.slots, h.memory, memory)
 	case slices.Contains(avoid, h.peer):
 		return "the member runs or ran the task already, and replicas must be of distinct members"
 	case paused:

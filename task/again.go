@@ -96,6 +96,20 @@ func (a *Again) File() (*File, error) {
 	return f, err
 }
 
+// Refile returns the job file of a job with stages, with their modules: to hand it in once more.
+func Refile(j *Job) *File {
+	f := newFile("")
+	f.Name, f.Outputs = j.Name, nil
+	f.Work, f.Memory, f.Replicas, f.Retries = j.Work, j.Memory, j.Replicas, j.Retries
+	f.Deadline, f.Timeout, f.Priority, f.Checkpoint = j.Deadline, j.Timeout, j.Priority, j.Checkpoint
+	f.Class, f.Weight = j.Class, j.Weight
+	for i := range j.Stages {
+		s := &j.Stages[i]
+		f.Stages = append(f.Stages, FileStage{s.clone(), s.Name + ".wasm"})
+	}
+	return f
+}
+
 // template is that of the job, over the columns.
 func (a *Again) template(of string) (string, error) {
 	if a.old {

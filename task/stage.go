@@ -1,10 +1,12 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"path"
 	"slices"
+	"time"
 )
 
 // Limits of a job of several stages.
@@ -46,6 +48,9 @@ type Stage struct {
 	// AllowFailed is the share of the tasks that it reads by groups, or all of a stage, that may have failed,
 	// in millionths: what the others made is read then.
 	AllowFailed uint32 `cbor:"11,keyasint,omitempty"`
+	// Memory and Work are as Job's, of each of its tasks; 0: as of the job.
+	Memory int64         `cbor:"12,keyasint,omitempty"`
+	Work   time.Duration `cbor:"13,keyasint,omitempty"`
 }
 
 // A Need says which tasks of another stage a task reads.
@@ -181,6 +186,7 @@ func (j *Job) OfStage(stage int) *Job {
 	s, of := &j.Stages[stage], *j
 	of.Module, of.Args, of.Env, of.Files, of.Stdin = s.Module, s.Args, s.Env, s.Files, s.Stdin
 	of.Outputs, of.Sweep, of.Stages = s.Outputs, j.SweepOf(stage), nil
+	of.Memory, of.Work = cmp.Or(s.Memory, j.Memory), cmp.Or(s.Work, j.Work)
 	return &of
 }
 

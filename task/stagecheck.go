@@ -76,7 +76,7 @@ func checkStage(j *Job, stage int) *fault {
 		return f
 	}
 	of := j.OfStage(stage)
-	for _, check := range []func() *fault{of.Sweep.check, of.checkArgs, of.checkFiles, of.checkOutputs} {
+	for _, check := range []func() *fault{s.checkBounds, of.Sweep.check, of.checkArgs, of.checkFiles, of.checkOutputs} {
 		if f := check(); f != nil {
 			return f
 		}

@@ -18,7 +18,8 @@ type FileStage struct {
 
 // stageKeys are the keys of a stage in the order of the manual.
 var stageKeys = []string{
-	"module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "each", "by", "of", "after", "allow_failed",
+	"module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "each", "by", "of", "after", "memory", "work",
+	"allow_failed",
 }
 
 // programKeys are those of a job file that belong into the stages, if there are any.

@@ -13,7 +13,13 @@ import (
 
 // stage makes a stage of a draft, the stages that it reads having their places.
 func (d *draftStage) stage(at map[string]uint64) (Stage, *fault) {
-	s := Stage{Name: d.name, Args: d.Args, Env: d.Env, Outputs: d.Outputs, Sweep: d.Sweep, AllowFailed: d.allow}
+	s := Stage{Name: d.name, Args: d.Args, Env: d.Env, Outputs: d.Outputs, Sweep: d.Sweep, AllowFailed: d.allow,
+		Work: d.Work}
+	if _, said := d.places["memory"]; said {
+		if s.Memory = d.Memory; s.Memory == 0 {
+			return s, checkMemory(0)
+		}
+	}
 	for _, n := range d.needs {
 		need := Need{Stage: at[n.stage], Kind: n.kind}
 		if n.kind == NeedBy {

@@ -213,9 +213,8 @@ func (j *Job) checkOutputs() *fault {
 }
 
 func (j *Job) checkNumbers() *fault {
-	if j.Memory < MinMemory || j.Memory > MaxMemory {
-		return faultf("memory", "write a size such as 256MiB", "memory of %s is not between %s and %s",
-			FormatSize(j.Memory), FormatSize(MinMemory), FormatSize(MaxMemory))
+	if f := checkMemory(j.Memory); f != nil {
+		return f
 	}
 	for _, n := range []struct {
 		where          string
@@ -233,14 +232,31 @@ func (j *Job) checkNumbers() *fault {
 	return nil
 }
 
+// checkMemory checks the bytes that a task may have.
+func checkMemory(n int64) *fault {
+	if n < MinMemory || n > MaxMemory {
+		return faultf("memory", "write a size such as 256MiB", "memory of %s is not between %s and %s", FormatSize(n),
+			FormatSize(MinMemory), FormatSize(MaxMemory))
+	}
+	return nil
+}
+
+// checkDuration checks a time of a job; 0 is none.
+func checkDuration(where string, d time.Duration) *fault {
+	if d < 0 || d > MaxDuration {
+		return faultf(where, "write a duration such as 90s or 12h", "%s of %v is not between 0s and %v", where, d,
+			MaxDuration)
+	}
+	return nil
+}
+
 func (j *Job) checkTimes() *fault {
 	for _, d := range []struct {
 		where string
 		v     time.Duration
 	}{{"work", j.Work}, {"deadline", j.Deadline}, {"timeout", j.Timeout}, {"checkpoint", j.Checkpoint.Every}} {
-		if d.v < 0 || d.v > MaxDuration {
-			return faultf(d.where, "write a duration such as 90s or 12h", "%s of %v is not between 0s and %v", d.where, d.v,
-				MaxDuration)
+		if f := checkDuration(d.where, d.v); f != nil {
+			return f
 		}
 	}
 	switch c := j.Checkpoint; {

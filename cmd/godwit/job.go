@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +27,7 @@ type jobFlags struct {
 	index   uint64
 	one     bool // only the task of that index
 	picture string
+	graph   string
 	audit   int // tasks to run again; 0: none
 	draw    bool
 }
@@ -51,11 +55,15 @@ or "final". Exit code 4, too, if results were found wrong, or came into doubt, a
 job had ended with all checked that was to be.`,
 		Example: `  godwit job render
   godwit job render --task 7
-  godwit job render --audit 20`,
+  godwit job render --audit 20
+  godwit job workflow --graph stages.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := plot.CheckName(f.picture); err != nil {
 				return err
+			}
+			if f.graph != "" && !strings.HasSuffix(f.graph, ".svg") {
+				return failure.Usage("give it a name such as stages.svg", "the graph of stages is an .svg file, not %q", f.graph)
 			}
 			f.one = cmd.Flags().Changed("task")
 			if cmd.Flags().Changed("audit") {
@@ -64,24 +72,7 @@ job had ended with all checked that was to be.`,
 			if f.draw {
 				return withClient(&c, func(client *api.Client) error { return f.runDraw(cmd, client, args[0], c.json) })
 			}
-			return withClient(&c, func(client *api.Client) error {
-				st, err := f.ask(cmd.Context(), client, args[0])
-				if err != nil {
-					return err
-				}
-				if f.picture != "" {
-					attempts, peers, err := timeline.Draw(f.picture, st, time.Now())
-					if err != nil {
-						return err
-					}
-					fmt.Fprintf(cmd.ErrOrStderr(), "%d attempts on %d peers drawn in %s\n", attempts, peers, f.picture)
-				}
-				if err := f.print(cmd.OutOrStdout(), st, c.json); err != nil {
-					return err
-				}
-				f.printEnd(cmd, client, st, c.json)
-				return submission.Recalled(st)
-			})
+			return withClient(&c, func(client *api.Client) error { return f.tell(cmd, client, args[0], c.json) })
 		},
 	}
 	c.add(cmd)
@@ -89,20 +80,61 @@ job had ended with all checked that was to be.`,
 	return cmd
 }
 
+// tell draws and prints a job.
+func (f *jobFlags) tell(cmd *cobra.Command, client *api.Client, ref string, asJSON bool) error {
+	st, err := f.ask(cmd.Context(), client, ref)
+	if err != nil {
+		return err
+	}
+	if f.picture != "" {
+		attempts, peers, err := timeline.Draw(f.picture, st, time.Now())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d attempts on %d peers drawn in %s\n", attempts, peers, f.picture)
+	}
+	if f.graph != "" {
+		if err := drawGraph(f.graph, st); err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d stages drawn in %s\n", len(st.Stages), f.graph)
+	}
+	if err := f.print(cmd.OutOrStdout(), st, asJSON); err != nil {
+		return err
+	}
+	f.printEnd(cmd, client, st, asJSON)
+	return submission.Recalled(st)
+}
+
 func (f *jobFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.all, "tasks", false, "list all tasks of which anything is known, however many")
 	cmd.Flags().Uint64Var(&f.index, "task", 0, "tell the story of the task of this `INDEX` only")
 	cmd.Flags().StringVar(&f.picture, "plot", "", "draw where tasks ran in this `FILE`, .png or .svg (with -tags plot)")
+	cmd.Flags().StringVar(&f.graph, "graph", "", "draw the stages, and what reads what, in this `FILE.svg`")
 	cmd.Flags().IntVar(&f.audit, "audit", 0,
 		"run `N` of the ended tasks again on this machine, drawn at random, and compare")
 	cmd.Flags().BoolVar(&f.draw, "draw", false,
 		"of a job with verify that is over, draw again which results were to be run again, and say whether they were")
-	for _, other := range []string{"audit", "plot", "task"} {
+	for _, other := range []string{"audit", "plot", "graph", "task"} {
 		cmd.MarkFlagsMutuallyExclusive("draw", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("tasks", "task")
 	cmd.MarkFlagsMutuallyExclusive("audit", "tasks")
 	cmd.MarkFlagsMutuallyExclusive("audit", "plot")
+	cmd.MarkFlagsMutuallyExclusive("audit", "graph")
+}
+
+// drawGraph writes the picture of a job's stages.
+func drawGraph(path string, st message.JobStatus) error {
+	if len(st.Stages) == 0 {
+		return failure.Usage("ask the node that submitted it; `godwit job ID --plot` draws where tasks ran",
+			"there are no stages to draw of job %s", table.ShortJob(st.ID))
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return failure.Usage("", "drawing the stages: %w", err)
+	}
+	return errors.Join(timeline.Graph(f, st), f.Close())
 }
 
 func (f *jobFlags) print(out io.Writer, st message.JobStatus, json bool) error {

@@ -136,7 +136,7 @@ func (m *mapFlags) job(ctx context.Context, say io.Writer, client *api.Client, p
 	if m.resume {
 		id, err := plan.Find(ctx, client)
 		if err == nil && id != "" && m.again {
-			if id, err = client.Retry(ctx, string(id), ""); err == nil {
+			if id, err = client.Retry(ctx, string(id), "", ""); err == nil {
 				fmt.Fprintf(say, "job %s accepted: what failed\n", table.ShortJob(id))
 			}
 		}

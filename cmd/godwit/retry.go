@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,18 +27,21 @@ func newRetry() *cobra.Command {
 		Use:   "retry ID",
 		Short: "Run the tasks of a job again that failed, or never ran",
 		Long: "Run the tasks of a job again that failed, or never ran since it was cancelled, as a job of their own, with\n" +
-			"a mended program if --module names one. Each runs with what it ran with before.",
+			"a mended program if --module names one. Each runs with what it ran with before. Of a job with stages what hung\n" +
+			"on them runs, too; all of it is handed in, and takes the results that there are.",
 		Args: cobra.ExactArgs(1),
 		Example: `  godwit retry render
-  godwit retry render --module render-2.wasm --out mended`,
+  godwit retry render --module render-2.wasm --out mended
+  godwit retry workflow --module fit=fit-2.wasm`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withClient(&c, func(client *api.Client) error {
 				ctx := cmd.Context()
-				cid, err := putModule(ctx, client, module)
+				stage, path := stageOf(module)
+				cid, err := putModule(ctx, client, path)
 				if err != nil {
 					return err
 				}
-				id, err := client.Retry(ctx, args[0], cid)
+				id, err := client.Retry(ctx, args[0], cid, stage)
 				if err != nil {
 					return err
 				}
@@ -62,10 +66,19 @@ func newRetry() *cobra.Command {
 	}
 	c.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&module, "module", "", "`FILE` of another module")
+	f.StringVar(&module, "module", "", "`FILE` of another module; STAGE=FILE where tasks of several stages failed")
 	f.StringVar(&out, "out", "", "`DIR` for the results, by the numbers that the tasks had before")
 	f.BoolVar(&detach, "detach", false, "print the job's ID once it is accepted, and return")
 	return cmd
+}
+
+// stageOf divides STAGE=FILE; a file whose own name has the sign has to be written with its directory, as in ./a=b.
+func stageOf(module string) (stage, path string) {
+	before, after, found := strings.Cut(module, "=")
+	if !found || strings.ContainsAny(before, `/\`) {
+		return "", module
+	}
+	return before, after
 }
 
 // putModule stores a module; "" is none.

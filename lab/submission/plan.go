@@ -37,11 +37,20 @@ func Plan(ctx context.Context, client *api.Client, s *Job) (Planned, error) {
 	saves := !s.File.Checkpoint.Off
 	var err error
 	p.Plan, err = client.Plan(ctx, api.PlanRequest{Tasks: s.File.Tasks(), Work: s.File.Work.Seconds(),
-		Memory: s.File.Memory, Replicas: s.File.Replicas, Saves: &saves, Overlay: s.Overlay})
-	if err == nil && len(s.File.Stages) > 0 {
-		p.Forecast.Notes = append(p.Forecast.Notes, node.StagesNote)
-	}
+		Memory: s.File.Memory, Replicas: s.File.Replicas, Saves: &saves, Overlay: s.Overlay, Stages: planStages(s.File)})
 	return p, err
+}
+
+// planStages are the stages of a job file as a node plans them.
+func planStages(f *task.File) (out []api.PlanStage) {
+	for _, o := range f.Outline() {
+		s := api.PlanStage{Tasks: o.Tasks, Work: o.Work, Memory: o.Memory}
+		for _, n := range o.Needs {
+			s.Needs = append(s.Needs, api.PlanNeed(n))
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // Print writes it for people.

@@ -55,7 +55,7 @@ func (x *Executor) shed() {
 			continue
 		}
 		more := over(name.Task)
-		if need += job.spec.Memory + more; need <= x.lent.Memory {
+		if need += job.spec.MemoryOf(name.Task.Index) + more; need <= x.lent.Memory {
 			continue
 		}
 		reason := "the owner lends less memory now"

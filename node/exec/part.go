@@ -204,7 +204,8 @@ func (b *broughtPart) fetch(ctx context.Context, x *Executor, job *Job, s messag
 	if s.CID == "" {
 		return errors.New("nobody says where the state is")
 	}
-	most := job.spec.Memory + stateSpare
+	_, most := job.spec.Memories()
+	most += stateSpare
 	if s.Most > 0 { // somebody else's
 		most = min(most, s.Most)
 		if err := x.Content.MakeRoom(ctx, most, false); err != nil {

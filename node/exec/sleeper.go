@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"sync"
@@ -25,7 +26,7 @@ type Sleeper struct {
 // Run waits, from where a saved state left off; its one output is an empty
 // standard output.
 func (r *Sleeper) Run(ctx context.Context, run Run) (sandbox.Report, error) {
-	spec, s := run.Job.spec, run.State
+	spec, s := cmp.Or(run.Of, run.Job.spec), run.State
 	w := wait{speed: r.Imposed.of(spec.Class)}
 	w.work = time.Duration(float64(spec.Work) / w.speed)
 	from, err := s.Whole(ctx)

@@ -72,8 +72,27 @@ func Find(job *task.Job, rows task.Rows, sources []Source, keep func(message.Reu
 
 // Resembles reports whether tasks of two jobs may have the same names, as far as their records tell.
 func Resembles(job, of *task.Job) bool {
-	return of.Tasks() <= MostTasks && of.Memory == job.Memory && slices.Equal(of.Sealed, job.Sealed) &&
-		slices.ContainsFunc(of.Modules(), func(m task.CID) bool { return slices.Contains(job.Modules(), m) })
+	return of.Tasks() <= MostTasks && slices.Equal(of.Sealed, job.Sealed) &&
+		slices.ContainsFunc(programs(of), func(p program) bool { return slices.Contains(programs(job), p) })
+}
+
+// A program is what a module is run as: in so much memory.
+type program struct {
+	module task.CID
+	memory int64
+}
+
+// programs are those of a job's tasks.
+func programs(j *task.Job) []program {
+	if len(j.Stages) == 0 {
+		return []program{{j.Module, j.Memory}}
+	}
+	var out []program
+	for k := range j.Stages {
+		of := j.OfStage(k)
+		out = append(out, program{of.Module, of.Memory})
+	}
+	return out
 }
 
 // names are those of the tasks of sources.

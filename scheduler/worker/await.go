@@ -66,7 +66,7 @@ func (w *Worker) notArrived(ev message.NotArrived) {
 		return
 	}
 	w.running--
-	w.memory -= h.job.spec.Memory
+	w.memory -= h.memory()
 	w.forget(h)
 	w.news.urgent = true
 	if h.next != nil {

@@ -50,7 +50,7 @@ func (w *Worker) startQueued() {
 		}
 		h.running, h.started = true, h.attempt
 		w.running++
-		w.memory += h.job.spec.Memory
+		w.memory += h.memory()
 		if a := h.await; a != nil {
 			h.expected = true
 			w.emit(message.Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders,
@@ -66,8 +66,11 @@ func (w *Worker) startQueued() {
 }
 
 func (w *Worker) startable(h *heldLease) bool {
-	return h.job.spec != nil && (w.owner.Memory == 0 || w.memory+h.job.spec.Memory <= w.owner.Memory)
+	return h.job.spec != nil && (w.owner.Memory == 0 || w.memory+h.memory() <= w.owner.Memory)
 }
+
+// memory is what the task of a lease may have, in bytes. The lease's job is known.
+func (h *heldLease) memory() int64 { return h.job.spec.MemoryOf(h.task.Index) }
 
 // ended takes the result of a started attempt and reports it.
 func (w *Worker) ended(ev message.Ended) {
@@ -76,7 +79,7 @@ func (w *Worker) ended(ev message.Ended) {
 		return
 	}
 	w.running--
-	w.memory -= h.job.spec.Memory
+	w.memory -= h.memory()
 	w.forget(h)
 	if h.dropped && ev.Result.Outcome != task.Completed {
 		w.news.urgent = true // its slot is free

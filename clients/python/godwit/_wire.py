@@ -513,6 +513,18 @@ class PlanRequest(TypedDict, total=False):
     overlay: str
     replicas: int
     saves: bool
+    stages: List[PlanStage]
+    tasks: int
+    work_s: float
+
+
+class PlanStageNeed(TypedDict, total=False):
+    stage: int
+
+
+class PlanStage(TypedDict, total=False):
+    memory_bytes: int
+    needs: List[PlanStageNeed]
     tasks: int
     work_s: float
 
