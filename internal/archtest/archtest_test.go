@@ -192,7 +192,7 @@ var rules = map[string]rule{
 	"internal/archtest": {},
 
 	"internal/face": {own: []string{"api", "api/web", "internal/noop", "lab/testbed", "owner", "scheduler/message"},
-		outside: []string{"github.com/chromedp/"}},
+		outside: []string{"github.com/chromedp/", "github.com/shirou/gopsutil"}},
 
 	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk",
 		"internal/noop", "internal/pause", "overlay", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},

@@ -22,8 +22,9 @@ var checks = []check{
 	{"ticket", "a ticket made on one node joins another", seeTicket},
 	{"keyboard", "keyboard alone", seeKeyboard},
 	{"tabs", "one stream for all tabs", seeTabs},
+	{"cost", "an open page costs its node 2 % of a core at most", seeCost},
 	{"hostile", "what a hostile member says stays text", seeHostile},
-	{"day", "20 hours of events: the page's memory is flat", seeDay},
+	{"day", "20 hours of events: the page's memory is flat after the first quarter", seeDay},
 }
 
 // A row is a check with what came of it.

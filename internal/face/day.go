@@ -15,18 +15,18 @@ import (
 const (
 	// dayOfEvents is how many events 20 hours have, if each second has one.
 	dayOfEvents = 20 * 60 * 60
-	// growth is how much the page may grow from a tenth of the day to its end, in bytes: an event that stays would take
+	// growth is how much the page may grow from a quarter of the day to its end, in bytes: an event that stays would take
 	// hundreds of bytes, and there are tens of thousands.
 	growth = 2 << 20
 	// dayTime is how long the day may take.
 	dayTime = 3 * time.Minute
 )
 
-// A day sends the events of 20 hours as fast as a page takes them, with a stop after a tenth.
+// A day sends the events of 20 hours as fast as a page takes them, with a stop after a quarter.
 type day struct {
 	home   func() []byte
 	sent   atomic.Int64
-	passed chan struct{} // closed to go on after the tenth
+	passed chan struct{} // closed to go on after the quarter
 }
 
 func (d *day) serve(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +35,7 @@ func (d *day) serve(w http.ResponseWriter, r *http.Request) {
 	topics := []string{"jobs", "members", "decisions", "machine", "overlays"}
 	for d.sent.Load() < dayOfEvents && r.Context().Err() == nil {
 		i := d.sent.Add(1)
-		if i == dayOfEvents/10 {
+		if i == dayOfEvents/4 {
 			flush.Flush()
 			select {
 			case <-d.passed:
@@ -82,16 +82,16 @@ func seeDay(f *face) (string, error) {
 	if err := t.visit(""); err != nil {
 		return "", err
 	}
-	early, err := d.heapAfter(t, dayOfEvents/10)
+	early, err := d.heapAfter(t, dayOfEvents/4)
 	if err != nil {
 		return "", err
 	}
 	close(d.passed)
 	late, err := d.heapAfter(t, dayOfEvents)
 	if err == nil && late-early > growth {
-		err = fmt.Errorf("the page holds %.1f MiB after a tenth, and %.1f MiB at the end", mib(early), mib(late))
+		err = fmt.Errorf("the page holds %.1f MiB after a quarter, and %.1f MiB at the end", mib(early), mib(late))
 	}
-	return fmt.Sprintf("%.1f MiB after a tenth, %.1f MiB after %d events", mib(early), mib(late), 2*dayOfEvents), err
+	return fmt.Sprintf("%.1f MiB after a quarter, %.1f MiB after %d events", mib(early), mib(late), 2*dayOfEvents), err
 }
 
 func mib(n float64) float64 { return n / (1 << 20) }

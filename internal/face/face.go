@@ -1,17 +1,21 @@
 package main
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // A face is what is looked at, and with what.
 type face struct {
 	ctx      context.Context // until it is given up
 	swarm    *swarm
 	browser  *chromium
-	tab      *tab   // at node 0, let in
-	dir      string // for files on the way
-	pictures string // directory for pictures; "" for none
-	module   string // of the job that is dropped: "" for one that is over at once
-	job      string // its ID, once it was dropped
+	tab      *tab          // at node 0, let in
+	dir      string        // for files on the way
+	pictures string        // directory for pictures; "" for none
+	module   string        // of the job that is dropped: "" for one that is over at once
+	watch    time.Duration // how long a node is watched to measure what a page costs; 0: for a moment, and not held to it
+	job      string        // its ID, once it was dropped
 }
 
 // A check is one thing that is asked of the dashboard.

@@ -33,6 +33,8 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	pictures := flags.String("pictures", "", "`DIR` for pictures of all pages; none without")
 	module := flags.String("module", "", "`FILE` with examples/render as a module: the job that is dropped; without, "+
 		"one that is over at once")
+	watch := flags.Duration("watch", 0, "`TIME` over which it is measured what an open page costs its node; without, it "+
+		"is not held to its target")
 	only := flags.String("only", "", "`CHECKS` to carry out, with commas between them, behind the door; all without")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -45,7 +47,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		fmt.Fprintf(errs, "face: error: %v\n", err)
 		return exitNotSo
 	}
-	f.pictures, f.module = *pictures, *module
+	f.pictures, f.module, f.watch = *pictures, *module, *watch
 	var rows []row
 	for i, c := range checks {
 		if named := strings.Split(*only, ","); i > 0 && *only != "" && !slices.Contains(named, c.name) {
