@@ -86,6 +86,7 @@ func TestHostileSegments(t *testing.T) {
 		if rapid.Bool().Draw(t, "kept") {
 			p.Kept = kept.States
 		}
+		p.Leg = rapid.Uint32Range(0, 4).Draw(t, "leg")
 		_ = r.StateOf(p)
 		s, err := r.Segment(p, DefaultSpacing)
 		if err != nil {

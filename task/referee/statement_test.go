@@ -78,6 +78,11 @@ func FuzzStatement(f *testing.F) {
 	}
 	f.Add(b)
 	f.Add([]byte{0xa0})
+	s.Part.Leg = 1
+	if b, err = s.Encode(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
 	s.Part, s.Result = nil, task.Result{Task: s.Result.Task}
 	s.Chain = []task.Link{{CID: task.RawCID([]byte("state")), Fuel: 9, Voucher: task.Voucher{Worker: "w", Pass: 1}}}
 	if b, err = s.Encode(); err != nil {
