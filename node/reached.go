@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,9 +72,10 @@ func (n *Node) Examine(ctx context.Context) []owner.Finding {
 // found is Examine with what was found of what keeps tasks in.
 func (n *Node) found(ctx context.Context, walls []owner.Finding) []owner.Finding {
 	s := n.reached()
-	out := append(append(n.lending.sensed(), walls...), n.diskLeft(ctx), s.finding(len(n.net.Peers())),
-		s.opened(n.cfg.NoPortMapping))
-	return append(append(out, n.around(ctx)...), n.looked(time.Now())...)
+	reached := []owner.Finding{s.finding(len(n.net.Peers())), s.opened(n.cfg.NoPortMapping)}
+	return slices.Concat(n.lending.sensed(), walls,
+		owner.In(owner.AreaNetwork, append(reached, n.looked(time.Now())...)...),
+		owner.In(owner.AreaMachine, append(n.around(ctx), n.diskLeft(ctx))...))
 }
 
 // finding says how others reach a node that has so many peers.

@@ -20,8 +20,29 @@ const (
 	Bad   = "bad"   // the owner's rules cannot be kept, or not as meant
 )
 
+// The areas of checks, in the order in which people are to read them.
+const (
+	AreaRules   = "rules"   // what the owner said, and whether it can be kept
+	AreaSensors = "sensors" // what is seen of the machine and who uses it
+	AreaSandbox = "sandbox" // what keeps tasks in
+	AreaNetwork = "network" // how others reach the node, and whom it finds
+	AreaMachine = "machine" // its disk, its clock and its program
+)
+
+// Areas are all of them, in that order.
+func Areas() []string { return []string{AreaRules, AreaSensors, AreaSandbox, AreaNetwork, AreaMachine} }
+
+// In returns findings as those of an area.
+func In(area string, found ...Finding) []Finding {
+	for i := range found {
+		found[i].Area = area
+	}
+	return found
+}
+
 // A Finding is what one check of the machine came to.
 type Finding struct {
+	Area   string `json:"area"` // AreaRules, ...
 	Check  string `json:"check"`
 	Result string `json:"result"` // OK, Blind or Bad
 	Text   string `json:"text"`
@@ -39,13 +60,13 @@ func Examine(ctx context.Context, file string, sensors []sensor.Sensor) []Findin
 		sensors = sensor.System()
 	}
 	rules, err := Load(file)
-	return append(findings(time.Now(), file, rules, err, glance(ctx, sensors)), capsFinding(""))
+	return findings(time.Now(), file, rules, err, glance(ctx, sensors), "")
 }
 
 // Examine says what the running node's sensors see. caged is what Cage.Text said.
 func (m *Monitor) Examine(caged string) []Finding {
 	rules, err := m.Rules()
-	return append(findings(time.Now(), m.cfg.File, rules, err, m.Readings()), capsFinding(caged))
+	return findings(time.Now(), m.cfg.File, rules, err, m.Readings(), caged)
 }
 
 // glance runs sensors until each has said something of each kind.
@@ -86,15 +107,20 @@ func glance(ctx context.Context, sensors []sensor.Sensor) []sensor.Reading {
 	return out
 }
 
-func findings(now time.Time, file string, rules Rules, err error, readings []sensor.Reading) []Finding {
-	out := []Finding{rulesFinding(file, err), inputFinding(rules, readings)}
+func findings(now time.Time, file string, rules Rules, err error, readings []sensor.Reading, caged string) []Finding {
+	kept := In(AreaRules, rulesFinding(file, err), inputFinding(rules, readings), capsFinding(caged))
+	return append(kept, In(AreaSensors, sensed(now, rules, readings)...)...)
+}
+
+// sensed says what each sensor sees.
+func sensed(now time.Time, rules Rules, readings []sensor.Reading) (out []Finding) {
 	s := situation{now: now, readings: readings}
 	whole := s.inputSeen().whole
 	for _, r := range readings {
 		f := Finding{Check: r.Sensor + ": " + r.Kind.String(), Result: OK, Text: describe(now, r)}
-		last := &out[len(out)-1]
-		if rest, ok := strings.CutPrefix(last.Check, r.Sensor+": "); ok && r.Blind != "" && last.Text == r.Blind {
-			last.Check = r.Sensor + ": " + rest + ", " + r.Kind.String()
+		n := len(out)
+		if r.Blind != "" && n > 0 && out[n-1].Text == r.Blind && strings.HasPrefix(out[n-1].Check, r.Sensor+": ") {
+			out[n-1].Check += ", " + r.Kind.String()
 			continue
 		}
 		if r.Blind != "" {

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,31 +25,38 @@ import (
 
 func newDoctor() *cobra.Command {
 	var c clientFlags
-	var file string
+	var file, report string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what the owner's rules rest on and what keeps tasks in: what holds, what does not, and what to do",
+		Short: "Check this machine: rules, sensors, sandbox, network; what holds, what does not, and what to do",
+		Long: `Check this machine: what the owner's rules rest on, what keeps tasks in, how others reach the node; what holds,
+what does not, and what to do. Exit code 1 says that something is bad.
+With --report the same is written for whoever helps, without keys, tickets, addresses, and names of people
+and machines. Read it before you give it away.`,
+		Example: `  godwit doctor
+  godwit doctor --report report.txt`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings, err := c.examine(cmd.Context(), file)
 			if err != nil {
 				return err
 			}
 			out := cmd.OutOrStdout()
-			bad := false
-			for _, f := range findings {
-				bad = bad || f.Result == owner.Bad
-				if c.json {
+			switch {
+			case report != "":
+				if err := writeReport(report, findings, whose(c.dataDir), time.Now()); err != nil {
+					return err
+				}
+				fmt.Fprintf(out, "%s holds what was found. Read it before you give it away.\n", report)
+			case c.json:
+				for _, f := range findings {
 					if err := table.JSON(out, f); err != nil {
 						return err
 					}
-					continue
 				}
-				fmt.Fprintf(out, "%-5s  %s: %s\n", f.Result, f.Check, f.Text)
-				if f.Fix != "" {
-					fmt.Fprintf(out, "       fix: %s\n", f.Fix)
-				}
+			default:
+				printFindings(out, findings)
 			}
-			if bad {
+			if slices.ContainsFunc(findings, func(f owner.Finding) bool { return f.Result == owner.Bad }) {
 				return failure.Quietly(failure.ExitFailed)
 			}
 			return nil
@@ -53,7 +65,56 @@ func newDoctor() *cobra.Command {
 	c.add(cmd)
 	cmd.Flags().StringVar(&file, "config", "",
 		"`FILE` with the rules, where no node runs (default DATA-DIR/"+rulesName+")")
+	cmd.Flags().StringVar(&report, "report", "", "write the findings into `FILE`, for whoever helps")
 	return cmd
+}
+
+// headings are what people read above the checks of an area.
+var headings = map[string]string{
+	owner.AreaRules: "Your rules", owner.AreaSensors: "What is seen of this machine",
+	owner.AreaSandbox: "What keeps tasks in", owner.AreaNetwork: "How others reach this node",
+	owner.AreaMachine: "Disk, clock and program",
+}
+
+// printFindings prints findings under headings. Sensors that see nothing, and need not, share a line.
+func printFindings(out io.Writer, findings []owner.Finding) {
+	count := map[string]int{}
+	areas := append([]string{""}, owner.Areas()...)
+	for _, f := range findings {
+		if !slices.Contains(areas, f.Area) { // of a newer node
+			areas = append(areas, f.Area)
+		}
+	}
+	for _, area := range areas {
+		var idle []string
+		headed := area == ""
+		for _, f := range findings {
+			if f.Area != area {
+				continue
+			}
+			if !headed {
+				fmt.Fprintf(out, "\n%s\n", cmp.Or(headings[area], area))
+				headed = true
+			}
+			if f.Result == owner.Blind && f.Fix == "" {
+				idle = append(idle, f.Check)
+				continue
+			}
+			count[f.Result]++
+			printFinding(out, f)
+		}
+		if len(idle) > 0 {
+			fmt.Fprintf(out, "-      nothing is seen by, and nothing is lacking for it: %s\n", strings.Join(idle, "; "))
+		}
+	}
+	fmt.Fprintf(out, "\n%d ok, %d to know of, %d bad\n", count[owner.OK], count[owner.Blind], count[owner.Bad])
+}
+
+func printFinding(out io.Writer, f owner.Finding) {
+	fmt.Fprintf(out, "%-5s  %s: %s\n", f.Result, f.Check, f.Text)
+	if f.Fix != "" {
+		fmt.Fprintf(out, "       fix: %s\n", f.Fix)
+	}
 }
 
 // examine asks the running node, whose sensors may see more or less than this
@@ -80,7 +141,7 @@ func (c *clientFlags) examine(ctx context.Context, file string) ([]owner.Finding
 	pool := sandbox.NewPool(sandbox.Config{Command: command})
 	defer pool.Close()
 	seen := append([]owner.Finding{none}, owner.Examine(ctx, file, nil)...)
-	return append(append(seen, exec.Walls(pool)...), node.DiskLeft(there(c.dataDir))), nil
+	return slices.Concat(seen, exec.Walls(pool), owner.In(owner.AreaMachine, node.DiskLeft(there(c.dataDir)))), nil
 }
 
 // there is dir, or where it would be made: the nearest directory above it that there is.

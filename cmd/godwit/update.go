@@ -108,8 +108,8 @@ func (u *updateFlags) trusted() ([]task.PeerID, error) {
 	}
 	switch {
 	case !u.check:
-		return nil, failure.Usage("`godwit update --check` says whether there is a newer version; "+
-			"install it as you did this one",
+		return nil, failure.Usage(
+			"`godwit update --check` says whether there is a newer version; install it as you did this one",
 			"godwit installs nothing by itself")
 	case u.from == "":
 		return nil, failure.Usage("name the place with --release, and whose word to take with --release-key",
@@ -131,11 +131,10 @@ func (u *updateFlags) trusted() ([]task.PeerID, error) {
 
 // newest fetches the word of a release, checks it against what was seen before, and remembers it.
 func (u *updateFlags) newest(ctx context.Context, web http.RoundTripper,
-	trusted []task.PeerID) (release.Release, error) {
+	trusted []task.PeerID) (r release.Release, err error) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTime)
 	defer cancel()
 	text, err := signed.Fetch(ctx, web, u.from, release.MaxBytes)
-	var r release.Release
 	if err == nil {
 		r, err = release.Parse(text)
 	}
@@ -203,8 +202,8 @@ func (u *updateFlags) print(cmd *cobra.Command, r *release.Release) error {
 	have, out := programVersion(), cmd.OutOrStdout()
 	newer, known := r.Newer(have)
 	if u.json {
-		return table.JSON(out, newerReply{have, r.Version, newer, known, r.Page,
-			fmt.Sprintf("%x", r.Sums), r.Issued, r.Expires})
+		return table.JSON(out, newerReply{have, r.Version, newer, known, r.Page, fmt.Sprintf("%x", r.Sums),
+			r.Issued, r.Expires})
 	}
 	switch {
 	case newer:
@@ -212,9 +211,8 @@ func (u *updateFlags) print(cmd *cobra.Command, r *release.Release) error {
 	case known:
 		fmt.Fprintf(out, "You have the newest version, %s.\n", have)
 	default:
-		fmt.Fprintf(out, "The newest version is %s. You have %s, which was not given out: "+
-			"compare them yourself.\nIt is at %s\n",
-			r.Version, have, r.Page)
+		fmt.Fprintf(out, "The newest version is %s. You have %s, which was not given out: compare them yourself.\n"+
+			"It is at %s\n", r.Version, have, r.Page)
 	}
 	if newer || !known {
 		fmt.Fprintf(out, "The SHA-256 of its SHA256SUMS is %x\n", r.Sums)
@@ -239,8 +237,8 @@ func newUpdateSign() *cobra.Command {
 		Long: `Print the word of a release, signed, for those who ask for newer versions.
 Put it where --release finds it. Make it anew before it expires, also when there is nothing newer.
 The key's file is made if it is not there: keep it apart from machines on the net.`,
-		Example: `  godwit update sign --key release.key --newest 0.2.0 \
-    --page https://example.org/godwit --sums SHA256SUMS > release`,
+		Example: `  godwit update sign --key release.key --newest 0.2.0 --page https://example.org/godwit \
+    --sums SHA256SUMS > release`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}

@@ -25,8 +25,8 @@ func TestUpdateMirrors(t *testing.T) {
 	version = "0.2.0"
 	t.Cleanup(func() { version = "" })
 	word := func(v string, key ed25519.PrivateKey, issued time.Time) []byte {
-		r, err := release.New(v, "https://example.org/godwit", sha256.Sum256([]byte("sums")), issued,
-			issued.Add(30*24*time.Hour))
+		sums, expires := sha256.Sum256([]byte("sums")), issued.Add(30*24*time.Hour)
+		r, err := release.New(v, "https://example.org/godwit", sums, issued, expires)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,13 +39,12 @@ func TestUpdateMirrors(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(shown) }))
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
-	good := word("0.3.0", maker, now)
+	good, before := word("0.3.0", maker, now), string(word("0.2.1", maker, now.Add(-48*time.Hour)))
 	for _, c := range []struct{ name, show, out, err string }{
-		{"nothing was seen yet", string(word("0.2.1", maker, now.Add(-48*time.Hour))),
-			"Version 0.2.1 is there; you have 0.2.0.", ""},
+		{"nothing was seen yet", before, "Version 0.2.1 is there; you have 0.2.0.", ""},
 		{"a newer version", string(good), "Version 0.3.0 is there; you have 0.2.0.", ""},
 		{"the same again", string(good), "Version 0.3.0 is there; you have 0.2.0.", ""},
-		{"what was right once", string(word("0.2.1", maker, now.Add(-48*time.Hour))), "", "older than one that was seen"},
+		{"what was right once", before, "", "older than one that was seen"},
 		{"its own", string(word("9.0.0", mirror, now)), "", "no key that is trusted here"},
 		{"a newer number", strings.Replace(string(good), "0.3.0", "9.0.0", 1), "", "the signature of"},
 		{"another page", strings.Replace(string(good), "example.org", "evil.example", 1), "", "the signature of"},

@@ -207,6 +207,8 @@ var rules = map[string]rule{
 
 	"internal/guests": {},
 
+	"internal/packaging": {},
+
 	"internal/pause": {},
 
 	"internal/release": {own: []string{"internal/signed", "task"}, outside: []string{"golang.org/x/mod"}},

@@ -1,9 +1,8 @@
 // Package release reads and writes the signed word that a version of the program is given out.
 //
-// A [Release] is small, signed and dated, so that any mirror serves. Whoever asks for it names the keys whose
-// word it takes ([Release.Check]), and remembers the newest that it saw ([Release.Since]): a mirror can keep silent
-// until the word
-// expires, and no longer, and it can lead nobody back.
+// A [Release] is small, signed and dated, so that any mirror serves. Whoever asks for it names the keys whose word
+// it takes ([Release.Check]), and remembers the newest that it saw ([Release.Since]): a mirror can keep silent until
+// the word expires, and no longer, and it can lead nobody back.
 package release
 
 import (
@@ -127,8 +126,8 @@ func (r *Release) Newer(have string) (newer, known bool) {
 	return semver.Compare("v"+r.Version, have) > 0, true
 }
 
-// Check returns nil if one of the trusted keys has signed the release and its word holds at now, else what is
-// the matter.
+// Check returns nil if one of the trusted keys has signed the release and its word holds at now, else what is the
+// matter.
 func (r *Release) Check(trusted []task.PeerID, now time.Time) error {
 	if err := r.Signed(trusted); err != nil {
 		return err

@@ -63,6 +63,40 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// TestPackagedUnit holds the unit that packages bring, which systemd itself reads where it is installed.
+func TestPackagedUnit(t *testing.T) {
+	golden := filepath.Join("..", "..", "packaging", service.Unit)
+	text := service.Packaged()
+	if *update {
+		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || text != string(want) {
+		t.Errorf("the unit is not that of %s (-update writes it anew), %v:\n%s", golden, err, text)
+	}
+	if strings.Contains(text, "DynamicUser") || strings.Contains(text, "service install") {
+		t.Errorf("it is not the package's own:\n%s", text)
+	}
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	file := filepath.Join(t.TempDir(), service.Unit)
+	program, err := exec.LookPath("true") // systemd looks whether the program is there
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(text, service.PackagedProgram, program, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := exec.Command(analyze, "verify", "--man=no", file).CombinedOutput()
+	if strings.Contains(string(out), file) {
+		t.Errorf("systemd says %s", out)
+	}
+}
+
 func wellFormed(t *testing.T, text string) {
 	t.Helper()
 	for d := xml.NewDecoder(strings.NewReader(text)); ; {

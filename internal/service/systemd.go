@@ -68,6 +68,17 @@ RestrictSUIDSGID=yes
 WantedBy=multi-user.target
 `
 
+// PackagedProgram is where packages put the program.
+const PackagedProgram = "/usr/bin/godwit"
+
+// Packaged is the unit of the machine as packages bring it: as that which is written here, but with the user that the
+// package makes, who stays as long as it is installed.
+func Packaged() string {
+	s := Spec{Program: PackagedProgram, DataDir: StateDir, System: true}
+	return strings.NewReplacer("# Written by `"+mark+"`, which writes it anew.\n", "",
+		"DynamicUser=yes\n", "Group=godwit\n").Replace(systemd(&s).text)
+}
+
 // systemd plans a unit of the user or of the machine.
 func systemd(s *Spec) plan {
 	dir, text, ctl := filepath.Join(s.Config, "systemd", "user"), userUnit, []string{"systemctl", "--user"}

@@ -12,7 +12,9 @@ import (
 
 // Walls says what keeps the tasks of a pool in, if WebAssembly does not, and whether they come to what they
 // are to: it starts a process and asks it, and runs a task.
-func Walls(p *sandbox.Pool) []owner.Finding { return append(walls(p), selfTest(p)) }
+func Walls(p *sandbox.Pool) []owner.Finding {
+	return owner.In(owner.AreaSandbox, append(walls(p), selfTest(p))...)
+}
 
 // selfTest says whether this machine comes to what every machine does.
 func selfTest(p *sandbox.Pool) owner.Finding {

@@ -176,7 +176,7 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 	if len(by) == 0 {
 		a.s.emit(told)
 		for _, w := range had(ev) {
-			a.distrust(w, false)
+			doubting{a}.distrust(w, false)
 		}
 	}
 	for _, w := range by {

@@ -342,7 +342,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		}
 		c.poll(t, doubtful)
 		if a.note(j, c); !says || j.checks.excused[r.Worker] {
-			a.giveBack(j, r.Worker)
+			doubting{a}.giveBack(j, r.Worker)
 		}
 		return
 	}

@@ -72,7 +72,7 @@ func (a *audits) divergedIn(j *submitted, worker task.PeerID, engine string) {
 	c.divergent[engine], c.excused[worker] = true, true
 	for _, w := range slices.Sorted(maps.Keys(c.engines)) {
 		if c.engines[w] == engine {
-			a.distrustIn(j, w, c.excused[w])
+			doubting{a}.distrustIn(j, w, c.excused[w])
 		}
 	}
 	if !j.state.Final {

@@ -16,11 +16,15 @@ import (
 // its end.
 const maxGivenBack = 4
 
+// doubting is what becomes of results whose worker is not believed any more: they run again, here or
+// elsewhere.
+type doubting struct{ *audits }
+
 // giveBack has others run the tasks of a worker that is refused, which are of its own making and
 // were not run again here, but for those that failed: the leader hears that they are lacking. This
 // node would take as long for all of them as it takes to run the job alone. What was delivered to
 // its owner is kept, and what runs again here now.
-func (a *audits) giveBack(j *submitted, worker task.PeerID) {
+func (a doubting) giveBack(j *submitted, worker task.PeerID) {
 	if !j.mayGiveBack(a.s.now) {
 		return
 	}
@@ -40,7 +44,7 @@ func (j *submitted) mayGiveBack(now time.Time) bool {
 }
 
 // returns gives results back: those that do not run again here, and were not given back too often.
-func (a *audits) returns(j *submitted, of ledger.Set, worker task.PeerID) {
+func (a doubting) returns(j *submitted, of ledger.Set, worker task.PeerID) {
 	var back ledger.Set
 	for _, r := range of {
 		for i := r.From; i < r.To; i++ {
@@ -56,7 +60,7 @@ func (a *audits) returns(j *submitted, of ledger.Set, worker task.PeerID) {
 }
 
 // reopen drops results of a job, which is not over then.
-func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
+func (a doubting) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 	for _, r := range back {
 		for i := r.From; i < r.To; i++ {
 			id := task.TaskID{Job: j.id, Index: i}
@@ -83,7 +87,7 @@ func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 
 // distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
 // says that it gets no more tasks; then others run these again, as far as they can be given back.
-func (a *audits) distrust(worker task.PeerID, refused bool) {
+func (a doubting) distrust(worker task.PeerID, refused bool) {
 	a.abroad.recount = a.abroad.recount || refused
 	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
 		if j := a.s.jobs[id]; j.checks != nil {
@@ -92,7 +96,7 @@ func (a *audits) distrust(worker task.PeerID, refused bool) {
 	}
 }
 
-func (a *audits) distrustIn(j *submitted, worker task.PeerID, refused bool) {
+func (a doubting) distrustIn(j *submitted, worker task.PeerID, refused bool) {
 	if of := j.checks.by[worker]; of != nil {
 		a.doubt(j, worker, of.tasks)
 		a.s.emit(message.JobChanged{Job: j.id})
@@ -108,7 +112,7 @@ func (a *audits) distrustIn(j *submitted, worker task.PeerID, refused bool) {
 }
 
 // doubtVouched has results run again that a worker came to as well.
-func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
+func (a doubting) doubtVouched(j *submitted, worker task.PeerID) {
 	of := j.checks.vouched[worker]
 	if of == nil {
 		return
@@ -125,7 +129,7 @@ func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
 }
 
 // doubtLegs has results run again whose runs went on from a state that a worker left.
-func (a *audits) doubtLegs(j *submitted, worker task.PeerID, refused bool) {
+func (a doubting) doubtLegs(j *submitted, worker task.PeerID, refused bool) {
 	if of := j.checks.legs[worker]; of != nil {
 		a.doubtEach(j, of, func(both ledger.Set) {
 			if refused && j.mayGiveBack(a.s.now) {
@@ -138,7 +142,7 @@ func (a *audits) doubtLegs(j *submitted, worker task.PeerID, refused bool) {
 
 // doubtEach has results run again that were accepted, whoever signed them, and calls then with those of each
 // signer. It reports whether there are any.
-func (a *audits) doubtEach(j *submitted, of *ledger.Set, then func(ledger.Set)) (any bool) {
+func (a doubting) doubtEach(j *submitted, of *ledger.Set, then func(ledger.Set)) (any bool) {
 	for _, signer := range slices.Sorted(maps.Keys(j.checks.by)) {
 		its := j.checks.by[signer]
 		both := of.Minus(of.Minus(its.tasks))
@@ -154,12 +158,12 @@ func (a *audits) doubtEach(j *submitted, of *ledger.Set, then func(ledger.Set)) 
 }
 
 // doubt has results of a worker run again that were accepted.
-func (a *audits) doubt(j *submitted, worker task.PeerID, tasks ledger.Set) {
+func (a doubting) doubt(j *submitted, worker task.PeerID, tasks ledger.Set) {
 	delete(j.checks.by, worker)
 	a.doubtAll(j, worker, tasks)
 }
 
-func (a *audits) doubtAll(j *submitted, worker task.PeerID, tasks ledger.Set) {
+func (a doubting) doubtAll(j *submitted, worker task.PeerID, tasks ledger.Set) {
 	for _, r := range tasks {
 		for i := r.From; i < r.To; i++ {
 			c := checked{Index: i, State: verdictDue, Doubted: true, Worker: worker,
@@ -232,7 +236,7 @@ func (h hidden) refuse(j *submitted, t *message.TaskSummary, why string) {
 	a.note(j, checked{Index: t.Index, State: verdictDue, Doubted: true, Worker: r.Worker,
 		Poll: newPoll(r).kept("", false)})
 	h.keepAway(j, r.Worker)
-	a.giveBack(j, r.Worker)
+	doubting{a}.giveBack(j, r.Worker)
 }
 
 // keepAway has a worker get no more tasks of a job.
@@ -258,7 +262,7 @@ func (h hidden) leavesTrail(j *submitted, here *task.Result) {
 		a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: here.Task.Index}, Action: "no result", Peer: w,
 			Reason: "its results show no trail, and the program leaves one"})
 		h.keepAway(j, w)
-		a.distrustIn(j, w, true)
+		doubting{a}.distrustIn(j, w, true)
 	}
 	clear(c.trailless)
 }

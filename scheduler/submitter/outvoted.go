@@ -30,7 +30,7 @@ func (a *abroad) outvote(id task.TaskID, losers []task.PeerID) {
 		a.keep(w)
 		a.s.emit(message.Decided{Task: id, Action: "outvoted", Peer: w,
 			Reason: "most came to something else, and this machine lends no core to see"})
-		a.distrust(w, true)
+		doubting{a.audits}.distrust(w, true)
 	}
 	a.tellRefused()
 }

@@ -28,7 +28,7 @@ func (a *audits) accuse(worker task.PeerID, id task.TaskID, why string) {
 	f := fault{a.s.now.Unix(), id.Job, id.Index, task.ClipMessage(why)}
 	a.s.save(submitterProven+string(worker), id, &f)
 	a.accused.note(worker, f)
-	a.distrust(worker, true)
+	doubting{a}.distrust(worker, true)
 }
 
 // Proven returns the workers that were proven wrong to a submitter's node, sorted; with fresh those alone that

@@ -104,7 +104,7 @@ func TestRecalled(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	accepted := c.Accepted
-	b.s.audits.distrust(liar, false)
+	doubting{&b.s.audits}.distrust(liar, false)
 	b.do(message.Wake{})
 	if c = b.allChecks(); c.Doubted != accepted || c.Recalled() != accepted {
 		t.Fatalf("%d accepted, and once their worker was wrong elsewhere %+v", accepted, c)

@@ -48,7 +48,7 @@ func (a *audits) doubtTold(j *submitted, teller task.PeerID) {
 		return
 	}
 	n := uint64(0)
-	if !a.doubtEach(j, of, func(both ledger.Set) { n += both.Count() }) {
+	if !(doubting{a}).doubtEach(j, of, func(both ledger.Set) { n += both.Count() }) {
 		return
 	}
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "doubted", Peer: teller,

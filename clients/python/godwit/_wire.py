@@ -126,6 +126,7 @@ class Forecast(TypedDict, total=False):
 class GridBin(TypedDict, total=False):
     done: int
     failed: int
+    lent: int
     running: int
     waiting: int
 
@@ -400,6 +401,7 @@ class MachineRule(TypedDict, total=False):
 
 
 class MachineSensor(TypedDict, total=False):
+    area: str
     check: str
     fix: str
     result: str
