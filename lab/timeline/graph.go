@@ -51,7 +51,7 @@ func Graph(out io.Writer, st message.JobStatus) error {
 		for _, need := range boxes[i].Needs {
 			kind, of := divide(need)
 			if k := slices.IndexFunc(boxes, func(o box) bool { return o.Name == of }); k >= 0 {
-				arrow(&b, &boxes[k], &boxes[i], kind)
+				arc(&b, &boxes[k], &boxes[i], kind)
 			}
 		}
 	}
@@ -88,8 +88,8 @@ func divide(need string) (kind, of string) {
 	return strings.TrimSuffix(need[:max(at, 0)], " of"), need[at+1:]
 }
 
-// arrow draws that one stage reads another.
-func arrow(b *strings.Builder, from, to *box, kind string) {
+// arc draws that one stage reads another.
+func arc(b *strings.Builder, from, to *box, kind string) {
 	x1, y1, x2, y2 := from.x()+boxWide, from.y()+boxHigh/2, to.x(), to.y()+boxHigh/2
 	fmt.Fprintf(b, `<path d="M%d %dC%d %d %d %d %d %d" fill="none" stroke="#555" marker-end="url(#a)"/>`+"\n", x1, y1,
 		x1+curve, y1, x2-curve, y2, x2, y2)
