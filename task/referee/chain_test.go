@@ -149,6 +149,16 @@ func TestOpenPartOfState(t *testing.T) {
 		part.State != s.Chain[1].CID || part.Ends() || s.By(spec.Spacing()) != s.Chain[0].Voucher.Worker {
 		t.Errorf("%+v is run, %v", part, err)
 	}
+	for comes, want := range map[byte]Verdict{2: Nothing, 3: Proven} {
+		last := [32]byte{comes}
+		r := Referee{Signed: signed, Part: &part, Run: func(_ context.Context, _ bool, stopAt uint64) (*task.Result, error) {
+			return &task.Result{Outcome: task.Interrupted, Trail: &task.Trail{Pass: 1, Fuel: stopAt, Last: last[:],
+				Engine: "amd64"}}, nil
+		}}
+		if f, err := r.Judge(t.Context()); err != nil || f.Verdict != want || want == Proven && f.By != part.By {
+			t.Errorf("where the part comes to state %d: %+v, %v", comes, f, err)
+		}
+	}
 	for name, lie := range map[string]func(s *Statement){
 		"of another leg":          func(s *Statement) { s.Part.Leg = 2 },
 		"of the end":              func(s *Statement) { s.Part.Leg = 0 },
