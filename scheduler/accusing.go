@@ -7,11 +7,12 @@ import (
 	"godwit/task"
 )
 
-// How a replica that is wrong on the way is shown to others, by what its workers signed. Marks are not signed, and
-// a compiler of another architecture may err; but with each checkpoint that a worker tells of it vouches for a state, says
-// what compiled the program, and signs the root of the boundaries before it. Nobody needs to have that state: whoever
-// runs the part before it finds another hash. Where the marks are all boundaries that the root is of, the part ends with
-// the first at which the line is wrong. The driver is told: it looks itself, and then shows it.
+// How a replica that is wrong on the way is shown to others, by what its workers signed. Marks are not signed,
+// and a compiler of another architecture may err; but with each checkpoint that a worker tells of it vouches for
+// a state, says what compiled the program, and signs the root of the boundaries before it. Nobody needs to have
+// that state: whoever runs the part before it finds another hash. Where the marks are all boundaries that the
+// root is of, the part ends with the first at which the line is wrong. The driver is told: it looks itself, and
+// then shows it.
 
 const (
 	// maxNoted bounds the checkpoints of a line that are kept as they were told: the latest. With its chain one has
@@ -62,8 +63,8 @@ func (r *reports) vouchedBeyond(j *job, i uint64, p parting) []task.Link {
 }
 
 // suspects are the legs of a chain in which a line can have become wrong that was right at one fuel, and is wrong at
-// another: each as the chain of the state that ended it, the earliest first. It may have been so before a state from which
-// another worker went on in good faith.
+// another: each as the chain of the state that ended it, the earliest first. It may have been so before a state from
+// which another worker went on in good faith.
 func suspects(chain []task.Link, right, wrong uint64) (legs [][]task.Link) {
 	for len(chain) > 1 && chain[1].Fuel >= wrong {
 		chain = chain[1:]

@@ -92,8 +92,9 @@ func TestReplicaThatServesNothingIsAccused(t *testing.T) {
 			t.Fatalf("%s: %+v is run", name, a)
 		}
 		var told []message.Accuse
-		for _, e := range s.c.Step(s.now, message.Audited{Task: a.Task, StopAt: a.StopAt, Here: task.Result{Task: a.Task,
-			Outcome: task.Interrupted, Trail: &task.Trail{Pass: 1, Fuel: a.StopAt, Last: right[1].State[:]}}}) {
+		here := task.Result{Task: a.Task, Outcome: task.Interrupted,
+			Trail: &task.Trail{Pass: 1, Fuel: a.StopAt, Last: right[1].State[:]}}
+		for _, e := range s.c.Step(s.now, message.Audited{Task: a.Task, StopAt: a.StopAt, Here: here}) {
 			if e, ok := e.(message.Accuse); ok {
 				told = append(told, e)
 			}
@@ -105,7 +106,8 @@ func TestReplicaThatServesNothingIsAccused(t *testing.T) {
 		if tt.to == 0 {
 			continue
 		}
-		of, part := &task.Trail{Pass: 1, Fuel: told[0].Chain[0].Fuel, Engine: "amd64", Began: told[0].Chain}, told[0].Part
+		chain, part := told[0].Chain, told[0].Part
+		of := &task.Trail{Pass: 1, Fuel: chain[0].Fuel, Engine: "amd64", Began: chain}
 		if (part != nil) != tt.part {
 			t.Errorf("%s: shown is %+v", name, part)
 		}
@@ -120,8 +122,8 @@ func TestReplicaThatServesNothingIsAccused(t *testing.T) {
 	}
 }
 
-// Each leg is looked at in which the line can have become wrong, the earliest first; not one of which it is not known what
-// it began with, nor more than can be looked at.
+// Each leg is looked at in which the line can have become wrong, the earliest first; not one of which it is not known
+// what it began with, nor more than can be looked at.
 func TestSuspects(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fuels        []uint64 // of the chain

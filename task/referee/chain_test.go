@@ -128,8 +128,8 @@ func ofWay(t *testing.T) Statement {
 	return s
 }
 
-// Of a leg that ended with a state a part can be shown, up to a boundary that its worker signed; not one that it did not,
-// and none that hides who ran it.
+// Of a leg that ended with a state a part can be shown, up to a boundary that its worker signed; not one that it did
+// not, and none that hides who ran it.
 func TestOpenPartOfState(t *testing.T) {
 	s := ofWay(t)
 	spec, err := s.Open()
@@ -145,16 +145,17 @@ func TestOpenPartOfState(t *testing.T) {
 	}
 	signed, proof := s.Claim()
 	part, err := signed.Segment(proof, spec.Spacing())
-	if err != nil || part.From != 10 || part.To != 2*task.DefaultSpacing+1 || part.After[0] != 2 || part.Engine != "amd64" ||
-		part.State != s.Chain[1].CID || part.Ends() || s.By(spec.Spacing()) != s.Chain[0].Voucher.Worker {
+	if err != nil || part.From != 10 || part.To != 2*task.DefaultSpacing+1 || part.After[0] != 2 ||
+		part.Engine != "amd64" || part.State != s.Chain[1].CID || part.Ends() || s.By(spec.Spacing()) != s.Chain[0].Voucher.Worker {
 		t.Errorf("%+v is run, %v", part, err)
 	}
 	for comes, want := range map[byte]Verdict{2: Nothing, 3: Proven} {
 		last := [32]byte{comes}
-		r := Referee{Signed: signed, Part: &part, Run: func(_ context.Context, _ bool, stopAt uint64) (*task.Result, error) {
+		r := Referee{Signed: signed, Part: &part}
+		r.Run = func(_ context.Context, _ bool, stopAt uint64) (*task.Result, error) {
 			return &task.Result{Outcome: task.Interrupted, Trail: &task.Trail{Pass: 1, Fuel: stopAt, Last: last[:],
 				Engine: "amd64"}}, nil
-		}}
+		}
 		if f, err := r.Judge(t.Context()); err != nil || f.Verdict != want || want == Proven && f.By != part.By {
 			t.Errorf("where the part comes to state %d: %+v, %v", comes, f, err)
 		}
