@@ -146,7 +146,8 @@ func TestOpenPartOfState(t *testing.T) {
 	signed, proof := s.Claim()
 	part, err := signed.Segment(proof, spec.Spacing())
 	if err != nil || part.From != 10 || part.To != 2*task.DefaultSpacing+1 || part.After[0] != 2 ||
-		part.Engine != "amd64" || part.State != s.Chain[1].CID || part.Ends() || s.By(spec.Spacing()) != s.Chain[0].Voucher.Worker {
+		part.Engine != "amd64" ||
+		part.State != s.Chain[1].CID || part.Ends() || s.By(spec.Spacing()) != s.Chain[0].Voucher.Worker {
 		t.Errorf("%+v is run, %v", part, err)
 	}
 	for comes, want := range map[byte]Verdict{2: Nothing, 3: Proven} {
