@@ -45,6 +45,10 @@ func (b *auditBench) do(ev message.Event) {
 
 // look takes in what the last step had run again.
 func (b *auditBench) look() {
+	b.audits = slices.DeleteFunc(b.audits, func(a message.Audit) bool { // a part that was sought too long is given up
+		at := b.s.audits.at[a.Task]
+		return (a.From != nil || a.Part != nil && a.Part.Seek != nil) && (at == nil || at.narrow == nil)
+	})
 	for _, e := range b.last {
 		switch e := e.(type) {
 		case message.Audit:
