@@ -191,6 +191,10 @@ func (b *trustBench) leases(w int, i uint64) {
 func (b *trustBench) runsAgain() {
 	b.mix(b.rt)
 	a := b.audits[0]
+	if b.givenUp(a) {
+		b.audits = b.audits[1:]
+		return
+	}
 	if !b.trails {
 		b.answer(b.says(truth))
 		b.asked()
