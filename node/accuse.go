@@ -24,7 +24,7 @@ func (d *driver) accuse(m *membership, e message.Accuse) {
 	if len(d.accusations) >= maxAccusations {
 		return
 	}
-	s := referee.Statement{Record: e.Record, Chain: e.Chain}
+	s := referee.Statement{Record: e.Record, Chain: e.Chain, Part: e.Part}
 	s.Result.Task = e.Task
 	s.Record.Key = nil // who may be told has it
 	d.accusations = append(d.accusations, accusation{m, s})

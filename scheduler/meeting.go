@@ -22,7 +22,8 @@ const maxMet = 64
 
 // A meeting is what the lines of a task came to.
 type meeting struct {
-	marks  map[task.PeerID][]message.Mark // by root, sorted by fuel, each once
+	marks  map[task.PeerID][]message.Mark        // by root, sorted by fuel, each once
+	told   map[task.PeerID][]*message.Checkpoint // with the marks, by root: see note
 	parted []parting
 	wrong  []task.PeerID // roots of lines that this node found wrong
 }
@@ -149,6 +150,7 @@ func (m *meeting) forget(root task.PeerID) {
 		return
 	}
 	delete(m.marks, root)
+	delete(m.told, root)
 	m.parted = slices.DeleteFunc(m.parted, func(p parting) bool { return p.a == root || p.b == root })
 	m.wrong = slices.DeleteFunc(m.wrong, func(w task.PeerID) bool { return w == root })
 }

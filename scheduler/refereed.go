@@ -12,10 +12,8 @@ import (
 // Which of two replicas is wrong that part on the way. One of them runs in vain from there on, and nobody
 // knows which until a third has come as far. So the leader's node runs the part between itself, in a core
 // that its owner lends: from a state that both lines passed before they parted to the fuel at which they
-// differ. The line with another state there is given up, if some line has the same. Marks are not signed,
-// and a compiler of another architecture may err; but who saved a state beyond that fuel has vouched for
-// it, and said what compiled the program. So the driver is told of the first such state: it looks whether
-// that is wrong, and shows it to others.
+// differ. The line with another state there is given up, if some line has the same, and is shown to others
+// by what its workers signed (accusing.go).
 
 const (
 	// refereeMost bounds a run here, in time, and refereeFuel in fuel: about as much on the reference core.
@@ -71,20 +69,20 @@ func (r *reports) refereed(ev *message.Audited) {
 		return
 	}
 	for _, root := range others {
-		r.endLine(j, i, root, of.fuel)
+		r.endLine(j, i, parting{root, same[0], of.fuel})
 	}
 }
 
-// endLine gives up a replica that is wrong: nobody goes on from its states.
-func (r *reports) endLine(j *job, i uint64, root task.PeerID, fuel uint64) {
-	m := j.meetings[i]
+// endLine gives up a replica that is wrong, which is the first of the two: nobody goes on from its states.
+func (r *reports) endLine(j *job, i uint64, p parting) {
+	m, root := j.meetings[i], p.a
 	if m.isWrong(root) {
 		return
 	}
 	m.wrong = append(m.wrong, root)
-	why := whyWrong(root, fuel)
+	why := whyWrong(root, p.fuel)
 	r.c.decided(task.TaskID{Job: j.id, Index: i}, "found wrong", root, task.ClipMessage(why))
-	r.accuse(j, i, root, fuel)
+	r.accuse(j, i, p)
 	t := j.live[i]
 	if t == nil {
 		return
@@ -96,27 +94,4 @@ func (r *reports) endLine(j *job, i uint64, root task.PeerID, fuel uint64) {
 			r.giveUp(l, "superseded", why)
 		}
 	}
-}
-
-// accuse has others shown a state of a line that is wrong from a fuel on: the first that a worker vouched for beyond.
-func (r *reports) accuse(j *job, i uint64, root task.PeerID, fuel uint64) {
-	row := j.ledger.Rows[i]
-	if row == nil {
-		return
-	}
-	s := row.LineState(root)
-	if s == nil || s.Fuel < fuel {
-		return
-	}
-	chain, begun := s.Chain(), uint64(0)
-	for len(chain) > 1 && chain[1].Fuel >= fuel {
-		chain = chain[1:]
-	}
-	if len(chain) > 1 {
-		begun = chain[1].Fuel
-	}
-	if len(chain) == 0 || task.CutShort(chain) && len(chain) == 1 || chain[0].Fuel-begun > refereeFuel {
-		return
-	}
-	r.c.emit(message.Accuse{Record: j.ledger.Record, Task: task.TaskID{Job: j.id, Index: i}, Chain: chain})
 }

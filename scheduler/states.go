@@ -30,7 +30,7 @@ func (r *reports) savedBy(h *host, s *message.SavedState) {
 		}
 	}
 	if l != nil && l.is(leasing.Open) {
-		r.met(l, s.Marks)
+		r.met(l, s)
 	}
 	if l == nil || !l.is(leasing.Open) || !j.wantsState(s.Task.Index, &s.Checkpoint) {
 		return
@@ -173,10 +173,10 @@ func (r *reports) keepState(j *job, id task.TaskID, saved *message.Checkpoint, f
 	return true
 }
 
-// met takes in marks of a lease.
-func (r *reports) met(l *lease, marks []message.Mark) {
+// met takes in marks of a lease, and the checkpoint that it tells of with them.
+func (r *reports) met(l *lease, s *message.SavedState) {
 	j, i := l.job, l.task.index
-	if !j.replicated() || len(marks) == 0 {
+	if !j.replicated() || len(s.Marks) == 0 && j.meetings[i] == nil {
 		return
 	}
 	if j.meetings == nil {
@@ -184,14 +184,14 @@ func (r *reports) met(l *lease, marks []message.Mark) {
 	}
 	m := j.meetings[i]
 	if m == nil {
-		m = &meeting{marks: map[task.PeerID][]message.Mark{}}
+		m = &meeting{marks: map[task.PeerID][]message.Mark{}, told: map[task.PeerID][]*message.Checkpoint{}}
 		j.meetings[i] = m
 	}
 	root, others := l.root(), j.roots(i)
 	if m.marks[root] == nil && len(m.marks) >= maxPartings {
 		return
 	}
-	for _, mark := range marks {
+	for _, mark := range s.Marks {
 		m.add(root, mark)
 		for _, o := range others {
 			if p := (parting{root, o, mark.Fuel}); m.differs(o, mark) && m.part(p) {
@@ -201,4 +201,5 @@ func (r *reports) met(l *lease, marks []message.Mark) {
 			}
 		}
 	}
+	m.note(root, l.host.peer, &s.Checkpoint)
 }

@@ -112,12 +112,13 @@ type Expect struct {
 }
 
 // Accuse says that a replica is wrong on the way, as this node's run of a part shows: the first state of Chain is
-// wrong if the next is right, or the beginning of the task where that is the only one. The driver looks again, and
-// shows it to others.
+// wrong if the next is right, or the beginning of the task where that is the only one; where Part is not nil that part
+// of the leg before it is. The driver looks again, and shows it to others.
 type Accuse struct {
 	Record task.Record
 	Task   task.TaskID
 	Chain  []task.Link // at least one; read only
+	Part   *task.PartProof
 }
 
 // Release says that a job is over for this machine: what Prepare or Fetch

@@ -19,7 +19,7 @@ type Statement struct {
 	// Part is what of its run is wrong, where that is known; nil where the whole task has to be run.
 	Part *task.PartProof `cbor:"3,keyasint,omitempty"`
 	// Chain are states of a run that has no result, as they were vouched for, of which the first is said to be wrong
-	// by the one before it. Then Result has the task alone.
+	// by the one before it; or Part is wrong of leg 1, which ended with it. Then Result has the task alone.
 	Chain []task.Link `cbor:"4,keyasint,omitempty" most:"64"`
 }
 
@@ -32,7 +32,11 @@ func (s *Statement) Claim() (*task.Result, *task.PartProof) {
 	last := &s.Chain[0]
 	v := &last.Voucher
 	t := &task.Trail{Pass: v.Pass, Fuel: last.Fuel, Engine: v.Engine, Began: s.Chain}
-	return &task.Result{Task: s.Result.Task, Worker: v.Worker, Outcome: task.Completed, Trail: t}, t.ProveLink(0)
+	part := s.Part
+	if part == nil {
+		part = t.ProveLink(0)
+	}
+	return &task.Result{Task: s.Result.Task, Worker: v.Worker, Outcome: task.Completed, Trail: t}, part
 }
 
 // Encode returns the statement's canonical CBOR, at most MaxStatement bytes.
@@ -83,7 +87,7 @@ func (s *Statement) Open() (*task.Job, error) {
 
 // openChain checks a statement about a state.
 func (s *Statement) openChain(spec *task.Job) error {
-	if s.Part != nil || s.Result.Worker != "" || len(s.Result.Signature) > 0 {
+	if s.Result.Worker != "" || len(s.Result.Signature) > 0 || s.Part != nil && s.Part.Leg != 1 {
 		return errors.New("it is about a state, and about a result")
 	}
 	if err := task.VerifyChain(s.Result.Task, s.Chain); err != nil {
