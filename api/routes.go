@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -205,33 +204,24 @@ func (s *Server) why(w http.ResponseWriter, r *http.Request) error {
 		}
 		index = &i
 	}
-	rows, err := number(r, "rows", allRows, view.MaxRows)
+	rows, err := number(r, "rows", view.MaxRows, view.MaxRows)
 	if err != nil {
 		return err
 	}
-	peers, err := number(r, "peers", allRows, view.MaxRows)
+	peers, err := number(r, "peers", node.MostWhyPeers, view.MaxRows)
 	if err != nil {
 		return err
 	}
 	why, err := s.node.Why(r.Context(), id, index)
 	if err == nil {
-		why.Reasons = fewReasons(why.Reasons, rows, peers)
+		bytes := view.SomeRows
+		if rows == view.MaxRows { // nobody asks for a few of them to show beside other things
+			bytes = view.MostRows
+		}
+		why.Keep(rows, peers)
+		why.Keep(len(view.Within(why.Reasons, bytes)), peers)
 	}
 	return writeJSON(w, why, err)
-}
-
-// allRows is how many rows there are at most where nobody asks for fewer.
-const allRows = math.MaxInt
-
-// fewReasons are the first reasons, with the first peers of each, for who asked for fewer than all.
-func fewReasons(all []node.WhyReason, rows, peers int) []node.WhyReason {
-	for i := range all {
-		all[i].Peers = all[i].Peers[:min(len(all[i].Peers), peers)]
-	}
-	if rows == allRows {
-		return all
-	}
-	return view.Within(all[:min(len(all), rows)], view.SomeRows)
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {

@@ -216,8 +216,15 @@ func (q *queries) lentOf(ctx context.Context, id task.JobID) (of overlay.ID, loa
 }
 
 // Why explains where a task is, or why it waits; without an index it groups
-// the reasons of the job's tasks.
-func (q *queries) Why(ctx context.Context, id task.JobID, index *uint64) (w Why, err error) {
+// the reasons of the job's tasks. What other nodes say is held to what this one would say at most.
+func (q *queries) Why(ctx context.Context, id task.JobID, index *uint64) (Why, error) {
+	w, err := q.whole(ctx, id, index)
+	w.Keep(MostWhyReasons, MostWhyPeers)
+	return w, err
+}
+
+// whole is Why as it was told.
+func (q *queries) whole(ctx context.Context, id task.JobID, index *uint64) (w Why, err error) {
 	if taken, ok := q.whyTaken(ctx, id, index); ok {
 		return taken, nil
 	}

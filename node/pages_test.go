@@ -158,7 +158,7 @@ func TestPagesOfACrowd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(b) > most && name != "why" { // whose peers a page is not sent
+		if len(b) > most {
 			t.Errorf("%s are %d bytes", name, len(b))
 		}
 	}

@@ -14,20 +14,40 @@ import (
 // things to do.
 const maxWhy = 1000
 
+// What an answer to why has at most, whoever's leader gives it: people read the first few, and of ten thousand members
+// who all lack the same thing the names of some tell as much.
+const (
+	MostWhyReasons = 200
+	MostWhyPeers   = 20 // of each reason
+)
+
 // Why is why tasks wait, or are where they are, grouped by reason.
 type Why struct {
 	Job     task.JobID  `json:"job"`
-	Asked   uint64      `json:"asked"` // tasks looked at, from the first
-	Total   uint64      `json:"total"` // tasks of the job
-	Reasons []WhyReason `json:"reasons"`
+	Asked   uint64      `json:"asked"`   // tasks looked at, from the first
+	Total   uint64      `json:"total"`   // tasks of the job
+	Reasons []WhyReason `json:"reasons"` // at most MostWhyReasons
+	More    int         `json:"more"`    // reasons that are left out
 }
 
 // A WhyReason is one reason and how many tasks have it.
 type WhyReason struct {
-	Reason string        `json:"reason"`
-	Tasks  uint64        `json:"tasks"`
-	First  uint64        `json:"first"` // index of one of them
-	Peers  []task.PeerID `json:"peers,omitempty"`
+	Reason  string        `json:"reason"`
+	Tasks   uint64        `json:"tasks"`
+	First   uint64        `json:"first"`             // index of one of them
+	Peers   []task.PeerID `json:"peers,omitempty"`   // for whom it holds, the first MostWhyPeers
+	Members int           `json:"members,omitempty"` // how many it holds for
+}
+
+// Keep leaves so many reasons and peers of each, and counts what goes.
+func (w *Why) Keep(reasons, peers int) {
+	left := min(len(w.Reasons), reasons)
+	w.More, w.Reasons = max(0, w.More)+len(w.Reasons)-left, w.Reasons[:left]
+	for i := range w.Reasons {
+		r := &w.Reasons[i]
+		r.Members = max(r.Members, len(r.Peers)) // nodes of before do not count
+		r.Peers = r.Peers[:min(len(r.Peers), peers)]
+	}
 }
 
 type whyQuery struct {
@@ -53,6 +73,7 @@ func (q whyQuery) ask(c *scheduler.Coordinator) (any, error) {
 		for _, y := range c.Why(q.Job, *q.Index) {
 			w.Reasons = append(w.Reasons, WhyReason{Reason: y.Reason, Tasks: 1, First: *q.Index, Peers: y.Peers})
 		}
+		w.Keep(MostWhyReasons, MostWhyPeers)
 		return w, nil
 	}
 	but := message.LoanStatus{Ranges: q.But}
@@ -64,5 +85,6 @@ func (q whyQuery) ask(c *scheduler.Coordinator) (any, error) {
 	for _, y := range c.WhyAll(q.Job, maxWhy, set) {
 		w.Reasons = append(w.Reasons, WhyReason{Reason: y.Reason, Tasks: y.Tasks, First: y.First, Peers: y.Peers})
 	}
+	w.Keep(MostWhyReasons, MostWhyPeers)
 	return w, nil
 }

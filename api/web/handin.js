@@ -1,44 +1,56 @@
 import {useState} from './vendor/preact-htm.js'
 import {call, change} from './live.js'
 import {Pick, Trouble, html, useTry} from './parts.js'
+import {chosen, dropped, placed, specOf} from './files.js'
 import {size, text} from './words.js'
 
-const godwitRun = 'Hand it in with `godwit run`, which finds them in the directory of the job file.'
-const together = 'Drop all files together: the job file (.yaml), the module (.wasm) and the inputs.'
+const none = {error: 'There is neither a job file nor a module.',
+  hint: 'Hand in the job file (.yaml), the module (.wasm) and the inputs together, or their directory.'}
 
-// A browser tells no directories: a file goes by the last part of a name.
-function find(files, name) {
-  const f = files.find(f => f.name === name.split('/').pop())
-  if (!f) throw {error: `The job names the file ${text(name)}, which is not among these.`, hint: together}
-  return f
-}
-
-// check has the node read the job file, and returns the files that it names.
-async function check(spec, text, files) {
-  const said = await call('POST', '/v1/jobs/check', {file_name: spec.name, file: text})
-  if (said.tables || said.directories?.length || said.patterns?.length || !said.module)
-    throw {error: 'The job file names stages, directories, patterns or tables.', hint: godwitRun}
-  return {module: find(files, said.module), inputs: said.inputs.map(name => [name, find(files, name)])}
-}
+const ask = (spec, file, more) => call('POST', '/v1/jobs/check', {file_name: spec.file.name, file, ...more})
 
 // handIn stores files at the node and hands in the job that is among them; it returns the job's ID.
 async function handIn(files, overlay, say) {
-  const spec = files.find(f => /\.ya?ml$/i.test(f.name)), job = {overlay, file: ''}
-  let of = {module: files.find(f => /\.wasm$/i.test(f.name)), inputs: []}
-  if (spec) {
-    job.file = await spec.text()
-    of = await check(spec, job.file, files)
-  }
-  if (!of.module) throw {error: 'There is neither a job file nor a module.', hint: together}
-  job.file_name = (spec || of.module).name
-  const store = (f, key) => {
+  const spec = specOf(files), job = {overlay, file: ''}
+  const stored = new Map() // by file: a program of several stages goes once
+  const keep = (f, path = '/v1/files', key = job.key) => {
     say(`Storing ${text(f.name)}, ${size(f.size)}…`)
-    return call('POST', '/v1/files', f, key && {'Godwit-Key': key})
+    return call('POST', path, f, key && {'Godwit-Key': key})
   }
-  job.module = (await store(of.module)).cid
-  if (of.inputs.length) job.key = (await call('POST', '/v1/keys?overlay=' + encodeURIComponent(overlay))).key
-  job.inputs = []
-  for (const [name, f] of of.inputs) job.inputs.push({name, ...await store(f, job.key)})
+  const program = async f => {
+    if (!stored.has(f)) stored.set(f, (await keep(f, undefined, '')).cid)
+    return stored.get(f)
+  }
+  const seal = async () => { job.key ??= (await call('POST', '/v1/keys?overlay=' + encodeURIComponent(overlay))).key }
+  if (!spec) {
+    const module = files.find(f => /\.wasm$/i.test(f.path))?.file
+    if (!module) throw none
+    job.file_name = module.name
+    job.module = await program(module)
+  } else {
+    job.file_name = spec.file.name
+    job.file = await spec.file.text()
+    const {one, some} = placed(files, spec)
+    let said = await ask(spec, job.file)
+    const programs = Object.entries(said.modules || {'': said.module}).map(([stage, name]) => [stage, one(name)])
+    if (said.tables) {
+      const tables = Object.entries(said.tables).map(([axis, {kind, file}]) => [axis, kind,
+        kind === 'files' ? new File(some(file).map(n => n + '\n'), file) : one(file)])
+      await seal()
+      job.tables = {}
+      for (const [axis, kind, f] of tables) job.tables[axis] = await keep(f, '/v1/tables?kind=' + kind)
+      said = await ask(spec, job.file, {tables: job.tables, key: job.key})
+    }
+    const names = new Set([...said.inputs, ...[...said.directories || [], ...said.patterns || []].flatMap(some)])
+    const inputs = [...names].map(name => [name, one(name)]) // all are there before one is stored
+    for (const [stage, f] of programs) {
+      if (stage) (job.modules ??= {})[stage] = await program(f)
+      else job.module = await program(f)
+    }
+    if (inputs.length) await seal()
+    job.inputs = []
+    for (const [name, f] of inputs) job.inputs.push({name, ...await keep(f)})
+  }
   say('Handing the job in…')
   return (await change('POST', '/v1/jobs', job)).id
 }
@@ -48,14 +60,19 @@ export function Drop() {
   const [s, attempt] = useTry(), [said, say] = useState('')
   const [over, hover] = useState(false), [pool, choose] = useState('')
   const take = list => attempt(async () => {
-    try { location.hash = '#/jobs/' + await handIn([...list], pool, say) } finally { say('') }
+    try { location.hash = '#/jobs/' + await handIn(await list, pool, say) } finally { say('') }
   })
   const drag = on => e => { e.preventDefault(); hover(on) }
-  const dropped = e => { drag(false)(e); take(e.dataTransfer.files) }
+  const drop = e => { drag(false)(e); take(dropped(e.dataTransfer)) }
+  const pick = e => {
+    const all = chosen(e.target.files)
+    e.target.value = '' // so that the same can be chosen again, mended
+    take(all)
+  }
   return html`<div class=${'drop' + (over ? ' over' : '')} onDragOver=${drag(true)} onDragLeave=${drag(false)}
-    onDrop=${dropped}>    <p>Drop a job file here, together with its module and inputs. Or choose them.</p>
-    <label>Files of the job
-      <input type="file" multiple disabled=${s.busy} onChange=${e => take(e.target.files)}/></label>
+    onDrop=${drop}><p>Drop a job file here, together with its module and inputs, or their directory. Or choose.</p>
+    <label>Files of the job <input type="file" multiple disabled=${s.busy} onChange=${pick}/></label>
+    <label>Or their directory <input type="file" webkitdirectory disabled=${s.busy} onChange=${pick}/></label>
     <${Pick} all="the usual" choose=${choose}/>
     <p role="status">${said}</p><${Trouble} of=${s.error}/></div>`
 }

@@ -1,6 +1,7 @@
 import {useState} from './vendor/preact-htm.js'
 import {call, change, useData} from './live.js'
 import {Card, Do, Form, Loaded, Peer, Rows, Said, State, html} from './parts.js'
+import {Change} from './rules.js'
 import {count, short, text} from './words.js'
 
 const path = (id, rest = '') => `/v1/overlays/${encodeURIComponent(id)}${rest}`
@@ -53,9 +54,10 @@ function Pool({pool, me}) {
   return html`<section class="card" aria-label=${name}><h2><${Said} of=${pool.name} most=${60}/></h2>
     <p class="soft">${count(pool.members, 'member')}. ${parts[pool.role]} ${pool.founded_by_me && 'It founded it, too.'}
       ${' '}${leads(pool, me)}</p>
-    <${Rules} of=${pool.rules}/>
+    <${Rules} of=${pool.rules}/>${pool.founded_by_me && html`<${Change} at=${path(pool.id)} name=${name}/>`}
     <${Form} button="Change the share" run=${share} aria-label="Share"><label>Share of this machine
-      <input name="share" type="number" min="0" max="1000000" step="any" value=${pool.share} required/></label><//>
+      <input name="share" type="number" min="0" max="1000000" step="any" required defaultValue=${pool.share}/>
+      </label><//>
     ${pool.founded_by_me && pool.rules?.admission === 'invited' && html`<${Invite} pool=${pool}/>`}
     <${Members} pool=${pool} me=${me}/>
     <p class="acts"><${Do} label="Leave" name=${'Leave ' + name} sure="This node serves the pool no longer. Leave it?"

@@ -34,6 +34,9 @@ func newWhy() *cobra.Command {
 				for _, r := range w.Reasons {
 					fmt.Fprintf(cmd.OutOrStdout(), "%6d  %s\n", r.Tasks, r.Reason)
 				}
+				if w.More > 0 {
+					fmt.Fprintf(cmd.OutOrStdout(), "%d more reasons are not shown\n", w.More)
+				}
 				return nil
 			})
 		},

@@ -191,8 +191,8 @@ var rules = map[string]rule{
 
 	"internal/archtest": {},
 
-	"internal/face": {own: []string{"api", "api/web", "internal/noop", "lab/testbed", "owner", "scheduler/message"},
-		outside: []string{"github.com/chromedp/", "github.com/shirou/gopsutil"}},
+	"internal/face": {own: []string{"api", "api/web", "internal/noop", "lab/testbed", "owner", "scheduler/message",
+		"task"}, outside: []string{"github.com/chromedp/", "github.com/shirou/gopsutil"}},
 
 	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk",
 		"internal/noop", "internal/pause", "overlay", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},

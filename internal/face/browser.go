@@ -244,11 +244,11 @@ func (t *tab) theme(name string) error {
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }
 
-// quoted is s as a text of JavaScript.
-func quoted(s string) string {
-	b, err := json.Marshal(s)
+// quoted is a text, or a list of texts, as JavaScript has it.
+func quoted[T string | []string](v T) string {
+	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // a text can be written
+		panic(err) // texts can be written
 	}
 	return string(b)
 }

@@ -12,6 +12,7 @@ import (
 var checks = []check{
 	{"door", "no page without a way in; `godwit open` lets in, once", seeDoor},
 	{"drop", "a module and a job file dropped in run to the end", seeDrop},
+	{"directory", "jobs with stages, directories, patterns and tables run to the end", seeDirectory},
 	{"results", "its results are fetched", seeResults},
 	{"pages", "every page without a word on the console or a request to elsewhere", seePages},
 	{"readers", "names of controls, one heading, landmarks", seeReaders},
@@ -20,6 +21,7 @@ var checks = []check{
 	{"pause", "pause and resume", seePause},
 	{"rule", "a rule changed, with its preview", seeRule},
 	{"ticket", "a ticket made on one node joins another", seeTicket},
+	{"founder", "a founder's change of a pool's rules, with its preview", seeFounder},
 	{"keyboard", "keyboard alone", seeKeyboard},
 	{"tabs", "one stream for all tabs", seeTabs},
 	{"cost", "an open page costs its node 2 % of a core at most", seeCost},

@@ -874,6 +874,7 @@ class Timeline(TypedDict, total=False):
 
 class WhyReason(TypedDict, total=False):
     first: int
+    members: int
     peers: List[str]
     reason: str
     tasks: int
@@ -882,5 +883,6 @@ class WhyReason(TypedDict, total=False):
 class Why(TypedDict, total=False):
     asked: int
     job: str
+    more: int
     reasons: List[WhyReason]
     total: int
