@@ -1,9 +1,11 @@
 package submitter
 
 import (
+	"crypto/ed25519"
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -18,6 +20,7 @@ type movedRun struct {
 	way
 	lie     int
 	workers [3]int // by leg: the last first
+	stayed  bool   // the last of them ran all of it, in one leg
 }
 
 const (
@@ -45,7 +48,10 @@ func fuelOf(k int) uint64 {
 }
 
 // span is the first interval of a leg, and the last.
-func span(leg int) (first, last int) {
+func (m movedRun) span(leg int) (first, last int) {
+	if m.stayed {
+		return 0, movedParts - 1
+	}
 	return []int{secondMove + 1, firstMove + 1, 0}[leg], []int{movedParts - 1, secondMove, firstMove}[leg]
 }
 
@@ -72,7 +78,7 @@ func (m movedRun) states(from [32]byte, first, last int) (out [][32]byte) {
 func (m movedRun) boundaries(leg int) (of []task.Boundary) {
 	all := m.states([32]byte{}, 0, movedParts-1)
 	for k := range movedParts - 1 {
-		if k != firstMove && k != secondMove && (leg == 3 || legOf(k) == leg) {
+		if k != firstMove && k != secondMove && (leg == 3 || m.stayed || legOf(k) == leg) {
 			of = append(of, task.Boundary{Fuel: fuelOf(k), State: all[k]})
 		}
 	}
@@ -80,20 +86,42 @@ func (m movedRun) boundaries(leg int) (of []task.Boundary) {
 }
 
 // signs is the result, and what each worker said of what it left.
-func (m movedRun) signs(b *auditBench) task.Result {
+func (m movedRun) signs(b *auditBench, i uint64) task.Result {
 	all := m.states([32]byte{}, 0, movedParts-1)
 	var chain []task.Link
-	for _, leg := range []int{2, 1} {
-		_, last := span(leg)
-		of := m.boundaries(leg)
-		_, by := schedtest.Identity(m.workers[leg])
-		chain = task.ChainOn(task.Link{Fuel: fuelOf(last), Voucher: task.Voucher{Worker: by, Hash: all[last][:], Pass: 1,
-			Engine: "amd64", Prior: task.PriorOf(chain), Boundaries: uint32(len(of)), Root: task.TrailRoot(of)}}, chain)
+	for _, leg := range map[bool][]int{false: {2, 1}}[m.stayed] {
+		_, last := m.span(leg)
+		of, key := m.boundaries(leg), identity(m.workers[leg])
+		s := task.State{Task: b.task(i), Fuel: fuelOf(last), Hash: all[last][:], Prior: task.PriorOf(chain),
+			Engine: "amd64", Pass: 1, Boundaries: uint32(len(of)), Root: task.TrailRoot(of)}
+		v, err := task.Vouch(key, leaseOf(b.tb, s.Task, m.workers[leg]), s)
+		if err != nil {
+			b.tb.Fatal(err)
+		}
+		chain = task.ChainOn(task.Link{Fuel: s.Fuel, Voucher: *v}, chain)
 	}
 	key, _ := schedtest.Identity(m.workers[0])
-	r := b.ended(key, b.task(0), m.boundaries(0), all[movedParts-1])
-	r.Receipt, r.Trail.Began = &task.Receipt{Epoch: 1}, chain
+	r := b.ended(key, b.task(i), m.boundaries(0), all[movedParts-1])
+	r.Receipt, r.Trail.Began, r.Wall, r.CPU = leaseOf(b.tb, r.Task, m.workers[0]), chain, time.Second, time.Second
+	if err := r.Sign(key); err != nil {
+		b.tb.Fatal(err)
+	}
 	return r
+}
+
+// leaseOf is what a leader signs who gives a worker a task.
+func leaseOf(tb testing.TB, id task.TaskID, worker int) *task.Receipt {
+	leader := identity(itsLeader)
+	r, err := task.NewReceipt(leader, peerOf(itsLeader), id, peerOf(worker), task.Receipt{Epoch: 1, Seq: id.Index})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+func identity(worker int) ed25519.PrivateKey {
+	key, _ := schedtest.Identity(worker)
+	return key
 }
 
 // keptBy is what the worker of a leg says that it kept.
@@ -105,8 +133,11 @@ func (m movedRun) keptBy(leg int) *task.KeptStates {
 	return k
 }
 
-// answer has the machine run what it is to, honestly, from what the workers served.
-func (b *auditBench) answerMoved(m movedRun) {
+// answerMoved has the machine run what it is to, honestly, from what the workers served.
+func (b *auditBench) answerMoved(m movedRun) { b.do(b.comesOf(m)) }
+
+// comesOf is what comes of the next that it is to run.
+func (b *auditBench) comesOf(m movedRun) message.Audited {
 	a := b.audits[0]
 	b.audits = b.audits[1:]
 	held, err := DecodeSummary(b.disk[ResultKey(a.Task.Job, a.Task.Index)])
@@ -125,13 +156,12 @@ func (b *auditBench) answerMoved(m movedRun) {
 			part.Last = part.First
 		}
 		ev.Part = &part
-		begins, _ := span(p.Leg)
-		first, last = begins+part.First, begins+part.Last
-		if part.First == 0 && p.Leg < 2 {
+		begins, _ := m.span(p.Leg)
+		first, last = m.intervals(p.Leg, begins, part.First, part.Last)
+		if part.First == 0 && begins > 0 {
 			if p.Seek != nil { // the state that the leg went on from was never stored
 				ev.Unserved, ev.Here = "nobody says where the state is", task.Result{Task: a.Task, Outcome: task.Interrupted}
-				b.do(ev)
-				return
+				return ev
 			}
 			first-- // from the last boundary of the leg before
 		}
@@ -155,7 +185,26 @@ func (b *auditBench) answerMoved(m movedRun) {
 		Last: end[:], Engine: "amd64"}}); last == movedParts-1 {
 		ev.Here = b.ended(b.key, a.Task, honest.boundaries(3), end)
 	}
-	b.do(ev)
+	return ev
+}
+
+// intervals are the first and the last of all, of a part of a leg that begins with one of them.
+func (m movedRun) intervals(leg, begins, first, last int) (from, to int) {
+	if !m.stayed {
+		return begins + first, begins + last
+	}
+	at := func(k int) int { // that which ends at a boundary
+		for n := range movedParts {
+			if of := m.boundaries(leg); k < len(of) && fuelOf(n) == of[k].Fuel {
+				return n
+			}
+		}
+		return movedParts - 1
+	}
+	if first > 0 {
+		from = at(first-1) + 1
+	}
+	return from, at(last)
 }
 
 // Parts of all that a task's workers ran are drawn, and each counts for who ran it; all may forget their states
@@ -163,7 +212,7 @@ func (b *auditBench) answerMoved(m movedRun) {
 func TestLegsAreRight(t *testing.T) {
 	b := newAuditBench(t, 1, "50%")
 	m := movedRun{lie: -1, workers: [3]int{2, 3, 4}}
-	b.deliver(0, nil, m.signs(b))
+	b.deliver(0, nil, m.signs(b, 0))
 	d := b.s.jobs[b.id].checks.drawn[0]
 	b.audits = nil
 	b.restart()
@@ -205,7 +254,7 @@ func TestLegIsWrong(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newAuditBench(t, 1, rapid.SampledFrom([]string{"20%", "50%", "90%"}).Draw(rt, "verify"))
 		m := movedRun{lie: rapid.IntRange(0, movedParts-1).Draw(rt, "lie"), workers: [3]int{2, 3, 4}}
-		b.deliver(0, nil, m.signs(b))
+		b.deliver(0, nil, m.signs(b, 0))
 		d := b.s.jobs[b.id].checks.drawn[0]
 		for n := 0; len(b.audits) > 0; n++ {
 			if n > 200 {
@@ -233,7 +282,7 @@ func TestLegIsWrong(t *testing.T) {
 				rt.Fatalf("wrong in %d, and of leg %d is known %+v", m.lie, leg, b.s.audits.known(other))
 			}
 		}
-		first, _ := span(legOf(m.lie))
+		first, _ := m.span(legOf(m.lie))
 		if first == m.lie && first > 0 {
 			return // from a state that nobody has
 		}
@@ -260,7 +309,7 @@ func TestLegsOfTheWrong(t *testing.T) {
 			if before {
 				b.s.audits.credit(worker).Faults++
 			}
-			b.deliver(0, nil, m.signs(b))
+			b.deliver(0, nil, m.signs(b, 0))
 			if !before {
 				for len(b.audits) > 0 {
 					b.answerMoved(m)
