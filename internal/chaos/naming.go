@@ -114,10 +114,8 @@ func (t *trial) judgeLiar(ctx context.Context, jobs []*checkedJob, l *liar, n *n
 		t.report.show("  its word is not taken", "", "%d results that it changed, or others than were asked for",
 			linesWith(log, saysRefused, l.peer))
 	case l.name == liesHoard:
-		brought := linesWith(log, saysBrought)
-		t.report.show("  what it has, workers bring", "", "%d times", brought)
-		t.report.expect(who+" holds up nothing: workers bring what it does not", told == 0 || brought > 0,
-			"it kept %d", told)
+		// That both jobs end is a promise of its own. Nobody has to bring what the leader ran itself in the end.
+		t.report.show("  what it has, workers bring", "", "%d times; it kept %d", linesWith(log, saysBrought), told)
 	case l.name == hideTrail, l.name == hideEngine:
 		t.report.show("  what it gives is no result", "", "%d times", linesWith(log, saysNone, l.peer))
 		t.report.expect(who+" is kept away, and nothing of it is held wrong", n.kept == 0 &&
