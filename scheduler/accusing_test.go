@@ -4,27 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
 // tellsOf has a worker tell of a checkpoint and boundaries; nobody can fetch the checkpoint.
-func (s *signing) tellsOf(worker int, l message.Lease, c message.Checkpoint, marks ...message.Mark) (a *message.Audit) {
-	_, peer := schedtest.Identity(worker)
-	for _, e := range s.c.Step(s.now, message.Received{From: peer, Message: message.Message{Report: &message.Report{
-		Epoch: 7, Slots: 4, State: uint8(overlay.Available),
-		Held:  []message.Held{{Task: l.Task, Attempt: l.Attempt, Running: true}},
-		Saved: []message.SavedState{{Task: l.Task, Attempt: l.Attempt, Marks: marks, Checkpoint: c}}}}}) {
-		switch e := e.(type) {
-		case message.Audit:
-			a = &e
-		case message.Fetch:
-			s.c.Step(s.now, message.Fetched{Key: e.Key, Err: "it serves nothing"})
-		}
-	}
-	return a
+func (s *signing) tellsOf(worker int, l message.Lease, c message.Checkpoint, marks ...message.Mark) *message.Audit {
+	return s.reported(worker, l, c, "it serves nothing", marks)
 }
 
 // vouchedWay is a state that a worker vouches for, with these boundaries before it.

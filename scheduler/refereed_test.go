@@ -16,7 +16,13 @@ func markAt(fuel uint64, state byte) message.Mark {
 }
 
 // marked has a worker tell of a checkpoint and boundaries, and returns the audit that follows; nil for none.
-func (s *signing) marked(worker int, l message.Lease, c message.Checkpoint, marks ...message.Mark) (a *message.Audit) {
+func (s *signing) marked(worker int, l message.Lease, c message.Checkpoint, marks ...message.Mark) *message.Audit {
+	return s.reported(worker, l, c, "", marks)
+}
+
+// reported is marked; with a failure the checkpoint cannot be fetched.
+func (s *signing) reported(worker int, l message.Lease, c message.Checkpoint, failure string, marks []message.Mark,
+) (a *message.Audit) {
 	_, peer := schedtest.Identity(worker)
 	for _, e := range s.c.Step(s.now, message.Received{From: peer, Message: message.Message{Report: &message.Report{
 		Epoch: 7, Slots: 4, State: uint8(overlay.Available),
@@ -26,7 +32,7 @@ func (s *signing) marked(worker int, l message.Lease, c message.Checkpoint, mark
 		case message.Audit:
 			a = &e
 		case message.Fetch:
-			s.c.Step(s.now, message.Fetched{Key: e.Key})
+			s.c.Step(s.now, message.Fetched{Key: e.Key, Err: failure})
 		}
 	}
 	return a
