@@ -19,12 +19,17 @@ const (
 	// All begin at once where a job is large, each of many members hears each other, and only
 	// pages show it: the leader knows who has what from reports.
 	freeShare = 500 * time.Millisecond
+	// freeFew members tell within AdvertGap: what all say at once is little among them.
+	freeFew = 30
 )
 
 // freeGap is within which time one of so many members tells that its last slot filled or its
 // first emptied.
 func freeGap(members int) time.Duration {
-	return max(AdvertGap, min(time.Duration(members)*freeShare, advertEvery))
+	if members <= freeFew {
+		return AdvertGap
+	}
+	return min(time.Duration(members)*freeShare, advertEvery)
 }
 
 // adverts are what this peer tells the overlay of itself.
@@ -99,6 +104,8 @@ func (p *Peer) FreeChanged() {
 		switch news := m.freeIsNews(); {
 		case !news:
 			m.freeDue = time.Time{}
+		case m.view.Len() <= freeFew:
+			m.AdvertiseSoon()
 		case m.freeDue.IsZero():
 			m.freeDue = m.tellsFreeAt()
 		}
@@ -111,14 +118,11 @@ func (m *Member) freeIsNews() bool {
 	return m.advertised.Seq != 0 && (m.free() == 0) != (m.advertised.Free == 0)
 }
 
-// tellsFreeAt draws when this peer tells of its free slots: as soon as the gap allows among a few, at any
-// time within what many take.
+// tellsFreeAt draws when this peer tells of its free slots: at any time within what many take.
 func (m *Member) tellsFreeAt() time.Time {
-	at := m.advertised.Issued.Add(AdvertGap)
-	if gap := freeGap(m.view.Len()); gap > AdvertGap {
-		if drawn := m.p.now.Add(time.Duration(m.p.cfg.Draw() * float64(gap))); drawn.After(at) {
-			return drawn
-		}
+	at, gap := m.advertised.Issued.Add(AdvertGap), freeGap(m.view.Len())
+	if drawn := m.p.now.Add(time.Duration(m.p.cfg.Draw() * float64(gap))); drawn.After(at) {
+		return drawn
 	}
 	return at
 }

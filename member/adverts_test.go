@@ -13,7 +13,7 @@ func TestFreeGapGrowsWithMembers(t *testing.T) {
 		members int
 		want    time.Duration
 	}{
-		{0, AdvertGap}, {1, AdvertGap}, {6, AdvertGap}, {7, 3500 * time.Millisecond}, {300, 150 * time.Second},
+		{0, AdvertGap}, {1, AdvertGap}, {freeFew, AdvertGap}, {40, 20 * time.Second}, {300, 150 * time.Second},
 		{1800, advertEvery}, {4096, advertEvery},
 	} {
 		if got := freeGap(c.members); got != c.want {
@@ -24,7 +24,7 @@ func TestFreeGapGrowsWithMembers(t *testing.T) {
 
 // What is no news any more when it is due is not told, and what is news still is told once.
 func TestFreeIsToldWhileNews(t *testing.T) {
-	const members = 20
+	const members = freeFew + 2
 	s := newSwarm(t, members)
 	s.start()
 	s.pass(2*AdvertGap, func() bool { return false })
