@@ -56,6 +56,9 @@ type Result struct {
 	// Trail says how the task came to its end; nil where that cannot be told: of a program that
 	// cannot be frozen, and of a run that was ended from outside.
 	Trail *Trail `cbor:"11,keyasint,omitempty" json:"trail,omitempty"`
+	// Reads names the files of other tasks that the run read, as NameFiles does: whoever runs the task again can
+	// tell whether that is on the same bytes. Empty where it read none, or the worker does not say; else 32 bytes.
+	Reads []byte `cbor:"12,keyasint,omitempty" json:"-"`
 }
 
 // Sign fills in Worker, where it is empty, and Signature. It refuses a result
@@ -146,6 +149,8 @@ func (r *Result) validate() error {
 		return fmt.Errorf("message of %d bytes: want printable text of at most %d", len(r.Message), MaxMessage)
 	case r.CPU < 0 || r.Wall < 0:
 		return errors.New("a time is negative")
+	case len(r.Reads) != 0 && len(r.Reads) != len(FilesName{}):
+		return fmt.Errorf("what was read has a name of %d bytes, want %d", len(r.Reads), len(FilesName{}))
 	case len(r.Outputs) > MaxOutputs:
 		return fmt.Errorf("%d outputs, the most is %d", len(r.Outputs), MaxOutputs)
 	}

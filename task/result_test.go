@@ -103,6 +103,7 @@ func TestResultTampering(t *testing.T) {
 		"outcome":      func(r *Result) { r.Outcome = Trapped },
 		"message":      func(r *Result) { r.Message = "x" },
 		"output":       func(r *Result) { r.Outputs = r.Outputs[1:] },
+		"reads":        func(r *Result) { r.Reads = make([]byte, 32) },
 		"cpu":          func(r *Result) { r.CPU++ },
 		"wall":         func(r *Result) { r.Wall++ },
 		"worker":       func(r *Result) { r.Worker = PeerIDOf(testKey(2).Public().(ed25519.PublicKey)) },

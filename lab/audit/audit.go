@@ -77,6 +77,9 @@ func (a *Auditor) Job(ctx context.Context, ref string, n int, only *uint64, rng 
 	if err := job.bring(ctx, a.Client, a.Dir); err != nil {
 		return nil, d.seen, err
 	}
+	if err := job.makers(ctx, a.Client, ref, d.drawn); err != nil {
+		return nil, d.seen, err
+	}
 	slices.SortFunc(d.drawn, func(x, y message.TaskSummary) int { return cmp.Compare(x.Index, y.Index) })
 	var out []Finding
 	for k := range d.drawn {
@@ -129,7 +132,19 @@ func (a *Auditor) task(ctx context.Context, job *staged, t *message.TaskSummary)
 		f.Verdict, f.Why = Open, "its result is that it "+why
 		return f, nil
 	}
-	here, err := a.run(ctx, a.Compiled, job, t)
+	files, other, err := job.reads(t.Index, signed)
+	if err != nil {
+		return f, err
+	}
+	if other != "" {
+		f.Verdict, f.Why = Open, other
+		return f, nil
+	}
+	reads, err := job.bringReads(ctx, a.Client, files)
+	if err != nil {
+		return f, err
+	}
+	here, err := a.run(ctx, a.Compiled, job, t, reads)
 	if err != nil {
 		return f, err
 	}
@@ -142,7 +157,7 @@ func (a *Auditor) task(ctx context.Context, job *staged, t *message.TaskSummary)
 		f.Verdict = Right
 		return f, nil
 	}
-	again, err := a.run(ctx, a.Interpreted, job, t)
+	again, err := a.run(ctx, a.Interpreted, job, t, reads)
 	if err != nil {
 		return f, err
 	}
@@ -160,8 +175,9 @@ func (a *Auditor) task(ctx context.Context, job *staged, t *message.TaskSummary)
 }
 
 // run runs a task to a result, which nobody signs.
-func (a *Auditor) run(ctx context.Context, on Runner, job *staged, t *message.TaskSummary) (*task.Result, error) {
-	st, err := job.task(t.Results[0].Task)
+func (a *Auditor) run(ctx context.Context, on Runner, job *staged, t *message.TaskSummary, reads []task.FileRef) (
+	*task.Result, error) {
+	st, err := job.task(t.Index, t.Results[0].Task, reads)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"godwit/api"
@@ -20,36 +21,52 @@ import (
 // A staged job has its files on this machine.
 type staged struct {
 	spec   *task.Job
-	sealer *seal.Sealer        // of all but the module; nil: nothing is sealed
-	module string              // path
-	inputs map[task.CID]string // paths
+	sealer *seal.Sealer // of all but the module; nil: nothing is sealed
+	dir    string
+	files  int                 // in dir
+	module map[task.CID]string // paths
+	inputs map[task.CID]string // paths, also of what tasks read of others
+	made   map[uint64][]task.Output
 }
 
-// bring brings the module and the inputs of the job from a node, each checked against what the
+// bring brings the programs and the inputs of the job from a node, each checked against what the
 // job names, and opened.
-func (s *staged) bring(ctx context.Context, client *api.Client, dir string) (err error) {
-	if len(s.spec.Stages) > 0 {
-		return errors.New("tasks of a job with stages read what others made, and cannot be run again alone yet: " +
-			"with `replicas: 2` two workers are compared")
-	}
-	s.inputs = map[task.CID]string{}
-	s.module, err = bring(ctx, client, filepath.Join(dir, "module"), s.spec.Module, sandbox.MaxModule)
-	if err != nil {
-		return fmt.Errorf("bringing the module: %w", err)
-	}
-	for i, in := range append(s.spec.TableFiles(), s.spec.Inputs...) {
-		if s.inputs[in.CID] != "" {
-			continue
-		}
-		path := filepath.Join(dir, strconv.Itoa(i))
-		if path, err = bring(ctx, client, path, in.CID, in.Size); err == nil {
-			path, err = s.open(path)
-		}
+func (s *staged) bring(ctx context.Context, client *api.Client, dir string) error {
+	s.dir, s.module, s.inputs = dir, map[task.CID]string{}, map[task.CID]string{}
+	for _, m := range s.spec.Modules() {
+		path, err := bring(ctx, client, s.path(), m, sandbox.MaxModule)
 		if err != nil {
-			return fmt.Errorf("bringing %s: %w", in.Name, err)
+			return fmt.Errorf("bringing the module: %w", err)
 		}
-		s.inputs[in.CID] = path
+		s.module[m] = path
 	}
+	for _, in := range append(s.spec.TableFiles(), s.spec.Inputs...) {
+		if err := s.input(ctx, client, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// path returns that of another file.
+func (s *staged) path() string {
+	s.files++
+	return filepath.Join(s.dir, strconv.Itoa(s.files))
+}
+
+// input brings what a task reads, if it is not here.
+func (s *staged) input(ctx context.Context, client *api.Client, in task.FileRef) error {
+	if s.inputs[in.CID] != "" {
+		return nil
+	}
+	path, err := bring(ctx, client, s.path(), in.CID, in.Size)
+	if err == nil {
+		path, err = s.open(path)
+	}
+	if err != nil {
+		return fmt.Errorf("bringing %s: %w", in.Name, err)
+	}
+	s.inputs[in.CID] = path
 	return nil
 }
 
@@ -94,12 +111,22 @@ func bring(ctx context.Context, client *api.Client, path string, c task.CID, mos
 	return path, nil
 }
 
-// task returns what a sandbox runs, as a worker would have it.
-func (s *staged) task(id task.TaskID) (sandbox.Task, error) {
+// task returns what a sandbox runs, as a worker would have it: the job's task of an index, with what it reads of others,
+// under the name of the one that was run, which may be of another job.
+func (s *staged) task(index uint64, ran task.TaskID, reads []task.FileRef) (sandbox.Task, error) {
 	path := func(c task.CID) string { return s.inputs[c] }
-	inv, err := s.spec.ExpandBy(id.Index, table.Files(path))
+	inv, err := s.spec.ExpandBy(index, table.Files(path))
 	if err != nil {
 		return sandbox.Task{}, err
 	}
-	return sandbox.TaskOf(s.spec, id, inv, s.module, path), nil
+	if len(s.spec.Stages) > 0 {
+		stage, _ := s.spec.StageOf(index)
+		from := s.spec.Stages[stage].StdinFrom
+		if i := slices.IndexFunc(reads, func(f task.FileRef) bool { return f.Name == from }); i >= 0 {
+			inv.Stdin = &reads[i]
+		}
+		inv.Files = append(inv.Files, reads...)
+	}
+	of, _ := s.spec.At(index)
+	return sandbox.TaskOf(of, ran, inv, s.module[of.Module], path), nil
 }

@@ -166,6 +166,18 @@ func (g *given) addTo(inv *task.Invocation, spec *task.Job, index uint64) {
 	inv.Files = append(inv.Files, g.files...)
 }
 
+// readsName names what an attempt read of other tasks, for its result; nil if it read nothing of them.
+func (a *attempt) readsName() []byte {
+	if a.reads == nil || a.reads.Fault != "" {
+		return nil
+	}
+	name, err := task.NameFiles(a.reads.Files)
+	if err != nil {
+		return nil // it does not say, then
+	}
+	return name[:]
+}
+
 // refusedReads is the report of a task that cannot read what others made.
 func refusedReads(why unreadable) sandbox.Report {
 	return sandbox.Report{Outcome: task.OverQuota, Message: string(why)}
