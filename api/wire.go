@@ -18,7 +18,7 @@ type SubmitRequest struct {
 	// Modules are those of a job with stages, by stage; Module is empty then.
 	Modules map[string]task.CID `json:"modules,omitempty"`
 	Inputs  []task.FileRef      `json:"inputs"`
-	// Tables are those of the axes that the job file takes from files, by the axis: see task.Table. Each
+	// Tables are those of the axes that the job file takes from files, by the axis, or STAGE.AXIS: see task.Table. Each
 	// was stored like an input.
 	Tables map[string]task.Table `json:"tables,omitempty"`
 	// Overlay to hand it to: its name, its ID or enough of the ID's end to be

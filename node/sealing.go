@@ -70,16 +70,16 @@ func (ss *submissions) sealed(ctx context.Context, s Submission, closed bool) (S
 		}
 	}
 	s.Inputs = inputs
-	for i := range s.File.Sweep.Axes {
-		a := &s.File.Sweep.Axes[i]
-		if a.Table == nil {
+	for axis := range s.File.Sources {
+		t := s.File.Table(axis)
+		if t == nil {
 			continue
 		}
-		in, err := change(ctx, sealer, task.FileRef{CID: a.Table.CID, Size: a.Table.Size})
+		in, err := change(ctx, sealer, task.FileRef{CID: t.CID, Size: t.Size})
 		if err != nil {
-			return s, fmt.Errorf("sealing the table of axis %s: %w", a.Name, err)
+			return s, fmt.Errorf("sealing the table of axis %s: %w", axis, err)
 		}
-		a.Table.CID, a.Table.Size = in.CID, in.Size
+		t.CID, t.Size = in.CID, in.Size
 	}
 	return s, nil
 }

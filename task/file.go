@@ -31,7 +31,8 @@ type File struct {
 	Stdin   string   // a template like those of Files; "" for none
 	Outputs []string // patterns; the default is standard output
 	Sweep   Sweep
-	Sources map[string]Source // of the axes of Sweep that have tables; nil for none
+	// Sources are those of the axes that have tables, of a stage by STAGE.AXIS; nil for none.
+	Sources map[string]Source
 
 	Work       time.Duration // 0: unknown
 	Memory     int64         // bytes
@@ -113,7 +114,7 @@ func (f *File) InputError(name, msg, hint string) *Error {
 		}
 		return nil
 	})
-	where := "files"
+	where := f.tabledFiles()
 	if found != nil {
 		where = found.where
 	}
@@ -189,21 +190,12 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 	j := f.draft()
 	j.Args, j.Env = slices.Clone(j.Args), slices.Clone(j.Env)
 	j.Files, j.Outputs = slices.Clone(j.Files), slices.Clone(j.Outputs)
-	j.Sweep.Axes = slices.Clone(j.Sweep.Axes)
+	j.Sweep = j.Sweep.clone()
 	for i := range j.Stages {
 		j.Stages[i] = j.Stages[i].clone()
 	}
 	if v := j.Verify; v != nil {
 		j.Verify = v.with(v.Confirm)
-	}
-	for i := range j.Sweep.Axes {
-		a := &j.Sweep.Axes[i]
-		a.Values = slices.Clone(a.Values)
-		if a.Table != nil {
-			t := *a.Table
-			t.Columns, t.Pages = slices.Clone(t.Columns), slices.Clone(t.Pages)
-			a.Table = &t
-		}
 	}
 	slices.SortFunc(j.Env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	for _, name := range names {
@@ -215,7 +207,7 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 		j.Inputs = append(j.Inputs, ref)
 	}
 	j.addBelow(dirs, inputs)
-	if len(j.Sweep.Tables()) > 0 {
+	if len(j.Tables()) > 0 {
 		j.addNamed(inputs)
 	}
 	j.Module, j.Overlay = module, overlay

@@ -3,6 +3,7 @@ package task
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -55,12 +56,11 @@ func (j *Job) members(stage int, n *Need, local uint64) Members {
 		m.count = of.Count()
 		m.free = []step{{m.count, 1}}
 	case NeedBy:
+		by := of.heads(n.By)
 		for i, a := range of.steps() {
-			if i < len(of.Axes) {
-				if value, is := valueOf(&of, n.By, of.Axes[i].Name, local); is {
-					m.fixed += value * a.stride
-					continue
-				}
+			if value, is := valueOf(&of, by, i, local); is {
+				m.fixed += value * a.stride
+				continue
 			}
 			m.free = append(m.free, a)
 			m.count *= a.n
@@ -84,12 +84,12 @@ func (s *Sweep) steps() []step {
 	return out
 }
 
-// valueOf returns which point of an axis the group of that number has, if groups are by that axis. The last
-// axis of by is the one that moves fastest.
-func valueOf(of *Sweep, by []string, axis string, group uint64) (value uint64, is bool) {
-	for k := len(by) - 1; k >= 0; k-- {
-		n := of.Axes[of.axis(by[k])].Len()
-		if by[k] == axis {
+// valueOf returns which point of an axis the group of that number has, if groups are by that axis. by are heads of
+// axes, and the last moves fastest.
+func valueOf(of *Sweep, by []int, axis int, group uint64) (value uint64, is bool) {
+	for _, head := range slices.Backward(by) {
+		n := of.Axes[head].Len()
+		if head == axis {
 			return group % n, true
 		}
 		group /= n
@@ -101,8 +101,8 @@ func valueOf(of *Sweep, by []string, axis string, group uint64) (value uint64, i
 func (s *Sweep) groupOf(by []string, local uint64) uint64 {
 	steps := s.steps()
 	var group uint64
-	for _, name := range by {
-		a := steps[s.axis(name)]
+	for _, head := range s.heads(by) {
+		a := steps[head]
 		group = group*a.n + local/a.stride%a.n
 	}
 	return group

@@ -36,7 +36,10 @@ func FileRow(name string) []string {
 	return []string{name, name, base, stem}
 }
 
-// Unread lists the axes of which the table is not set, in order.
+// sourceKey is what an axis of a stage is called in File.Sources: no identifier has a point.
+func sourceKey(stage, axis string) string { return stage + "." + axis }
+
+// Unread lists the axes of which the table is not set, in order, as Sources names them.
 func (f *File) Unread() []string {
 	var out []string
 	for i := range f.Sweep.Axes {
@@ -44,21 +47,63 @@ func (f *File) Unread() []string {
 			out = append(out, a.Name)
 		}
 	}
+	for i := range f.Stages {
+		s := &f.Stages[i]
+		for k := range s.Sweep.Axes {
+			if a := &s.Sweep.Axes[k]; a.unread() {
+				out = append(out, sourceKey(s.Name, a.Name))
+			}
+		}
+	}
 	return out
 }
 
-// SetTable says what the rows of an axis are, which were read of its Source and stored. With the last
-// one the file is checked as ParseFile checks a file without tables. Errors are of type *Error.
+// SourcePlace is where the source of an axis stands, for ErrorAt.
+func (f *File) SourcePlace(axis string) string {
+	where := "." + f.Sources[axis].Kind
+	if stage, of, is := strings.Cut(axis, "."); is {
+		return stagePlace(stage, "sweep."+of+where)
+	}
+	return "sweep." + axis + where
+}
+
+// tableAxis returns the axis that has a table and is so called in Sources; nil for none.
+func (f *File) tableAxis(axis string) *Axis {
+	sweep := &f.Sweep
+	if stage, of, is := strings.Cut(axis, "."); is {
+		i := slices.IndexFunc(f.Stages, func(s FileStage) bool { return s.Name == stage })
+		if i < 0 {
+			return nil
+		}
+		sweep, axis = &f.Stages[i].Sweep, of
+	}
+	if i := sweep.axis(axis); i >= 0 && sweep.Axes[i].Table != nil {
+		return &sweep.Axes[i]
+	}
+	return nil
+}
+
+// Table returns the table of an axis that is so called in Sources; nil for none. It is the file's own.
+func (f *File) Table(axis string) *Table {
+	if a := f.tableAxis(axis); a != nil {
+		return a.Table
+	}
+	return nil
+}
+
+// SetTable says what the rows of an axis are, which were read of its Source and stored; the axis is called as in
+// Sources. With the last one the file is checked as ParseFile checks a file without tables. Errors are of
+// type *Error.
 func (f *File) SetTable(axis string, t Table) error {
-	i := slices.IndexFunc(f.Sweep.Axes, func(a Axis) bool { return a.Name == axis })
-	if i < 0 || f.Sweep.Axes[i].Table == nil {
+	a := f.tableAxis(axis)
+	if a == nil {
 		return f.ErrorAt("sweep", "there is no axis "+quote(axis)+" that has a table", "")
 	}
 	t.Columns, t.Pages = slices.Clone(t.Columns), slices.Clone(t.Pages)
-	before := f.Sweep.Axes[i].Table
-	f.Sweep.Axes[i].Table = &t
+	before := a.Table
+	a.Table = &t
 	if err := f.Validate(); err != nil {
-		f.Sweep.Axes[i].Table = before
+		a.Table = before
 		return err
 	}
 	return nil
@@ -72,6 +117,11 @@ func (s *Sweep) unread() bool {
 	return slices.ContainsFunc(s.Axes, func(a Axis) bool { return a.unread() })
 }
 
+// unread reports whether an axis of a job, or of a stage of it, has such a table.
+func (j *Job) unread() bool {
+	return j.Sweep.unread() || slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.Sweep.unread() })
+}
+
 // checkRead refuses a sweep of which a table is not set.
 func (s *Sweep) checkRead() *fault {
 	for i := range s.Axes {
@@ -80,6 +130,16 @@ func (s *Sweep) checkRead() *fault {
 		}
 	}
 	return nil
+}
+
+// checkRead refuses a job of which a table is not set.
+func (j *Job) checkRead() *fault {
+	for i := range j.Stages {
+		if f := in(j.Stages[i].Name, j.Stages[i].Sweep.checkRead()); f != nil {
+			return f
+		}
+	}
+	return j.Sweep.checkRead()
 }
 
 // addNamed adds the inputs that no template names by itself: rows of tables may.

@@ -154,12 +154,36 @@ func (j *Job) SweepOf(stage int) Sweep {
 	return s.Sweep
 }
 
-// over returns the sweep over some axes alone, in that order.
+// over returns the sweep over some axes alone, in that order; those that go together stand at the place of the first.
 func (s *Sweep) over(axes []string) Sweep {
 	var out Sweep
+	for _, head := range s.heads(axes) {
+		joins := false
+		for _, name := range axes {
+			if i := s.axis(name); i >= 0 && s.head(i) == head {
+				a := s.Axes[i]
+				a.Joined, joins = joins, true
+				out.Axes = append(out.Axes, a)
+			}
+		}
+	}
+	return out
+}
+
+// head returns the first of the axes that go together with one.
+func (s *Sweep) head(axis int) int {
+	for axis > 0 && s.Axes[axis].Joined {
+		axis--
+	}
+	return axis
+}
+
+// heads returns the heads of axes, each once, in the order in which the first of theirs is named.
+func (s *Sweep) heads(axes []string) []int {
+	out := make([]int, 0, len(axes))
 	for _, name := range axes {
-		if i := s.axis(name); i >= 0 {
-			out.Axes = append(out.Axes, s.Axes[i])
+		if i := s.axis(name); i >= 0 && !slices.Contains(out, s.head(i)) {
+			out = append(out, s.head(i))
 		}
 	}
 	return out

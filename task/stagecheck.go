@@ -39,6 +39,9 @@ func checkStages(j *Job) *fault {
 		return faultf("verify", "leave verify out, or write verify: off; `replicas: 2` has two workers compared",
 			"results of a job with stages cannot be run again one by one yet")
 	}
+	if j.unread() {
+		return nil // how many tasks there are is not known yet
+	}
 	var total uint64
 	for s := range j.Stages {
 		if f := in(j.Stages[s].Name, checkStage(j, s)); f != nil {
@@ -62,12 +65,6 @@ func checkStage(j *Job, stage int) *fault {
 		return faultf("", "give each stage its own name", "no stage may be called %q here", s.Name)
 	case stage > 0 && len(s.Needs) == 0 && len(j.Stages[stage-1].Needs) > 0:
 		return faultf("", "", "it reads no other stage, and comes after one that does")
-	}
-	for i := range s.Sweep.Axes {
-		if a := &s.Sweep.Axes[i]; a.Table != nil {
-			return faultf("sweep."+a.Name, "write its values as a list or a range, or hand in a job without stages",
-				"axis %s of a stage takes its values from a file", quote(a.Name))
-		}
 	}
 	if f := s.Sweep.check(); f != nil {
 		return f
@@ -176,17 +173,66 @@ func (s *Sweep) checkBy(by []string, stage string) *fault {
 		case slices.Contains(by[:i], name):
 			return faultf("by", "name it once", "groups by axis %s twice", quote(name))
 		case s.axis(name) < 0:
-			hint := fmt.Sprintf("stage %s has no axes: give it a sweep", stage)
-			if names := namesOf(s.references()); len(names) > 1 {
-				hint = fmt.Sprintf("stage %s has axes %s", stage, strings.Join(names[:len(names)-1], ", "))
-			}
-			return faultf("by", hint, "stage %s has no axis %s", stage, quote(name))
-		case s.together(s.axis(name)):
-			return faultf("by", "group by axes that are not in its zip, or read all tasks with after: "+stage,
-				"axis %s of stage %s goes together with another", quote(name), stage)
+			return faultf("by", s.byHint(name, stage), "stage %s has no axis %s", stage, quote(name))
+		}
+	}
+	return s.checkGroups(by, stage)
+}
+
+// byHint says what tasks of a stage can be grouped by, in place of a name that is no axis.
+func (s *Sweep) byHint(name, stage string) string {
+	axis, _, dotted := strings.Cut(name, ".")
+	switch {
+	case len(s.Axes) == 0:
+		return fmt.Sprintf("stage %s has no axes: give it a sweep", stage)
+	case dotted && s.axis(axis) >= 0:
+		return fmt.Sprintf("write by: [%s], which makes a group of each row", axis)
+	}
+	names := make([]string, len(s.Axes))
+	for i := range s.Axes {
+		names[i] = s.Axes[i].Name
+	}
+	return fmt.Sprintf("stage %s has axes %s", stage, strings.Join(names, ", "))
+}
+
+// checkGroups refuses groups by axes that go together and of which a value, or several together, comes twice: each
+// of their points is a group.
+func (s *Sweep) checkGroups(by []string, stage string) *fault {
+	points := s.over(by)
+	for i := 0; i < len(points.Axes); {
+		to := i + 1
+		for to < len(points.Axes) && points.Axes[to].Joined {
+			to++
+		}
+		axes := points.Axes[i:to]
+		i = to
+		listed := !slices.ContainsFunc(axes, func(a Axis) bool { return len(a.Values) == 0 })
+		if !listed || !s.together(s.axis(axes[0].Name)) {
+			continue // rows and numbers come once
+		}
+		if value := repeated(axes); value != "" {
+			return faultf("by", "give each point of a zip a value of its own, or read all tasks with after: "+stage,
+				"groups are by points of a zip, and in that of stage %s %s comes twice", stage, value)
 		}
 	}
 	return nil
+}
+
+// repeated returns which values of axes that go together come twice, as text; "" for none.
+func repeated(axes []Axis) string {
+	seen := make(map[string]bool, axes[0].Len())
+	for k := range axes[0].Values {
+		var value []string
+		for i := range axes {
+			value = append(value, quote(axes[i].Values[k]))
+		}
+		text := strings.Join(value, " with ")
+		if seen[text] {
+			return text
+		}
+		seen[text] = true
+	}
+	return ""
 }
 
 // checkCounts checks that all that gives a stage its points gives it as many.
@@ -223,8 +269,12 @@ func checkCounts(j *Job, stage int) *fault {
 func sameAxes(a, b Sweep) bool {
 	return slices.EqualFunc(a.Axes, b.Axes, func(x, y Axis) bool {
 		return x.Name == y.Name && slices.Equal(x.Values, y.Values) && x.From == y.From && x.Step == y.Step &&
-			x.Count == y.Count && x.Decimals == y.Decimals
+			x.Count == y.Count && x.Decimals == y.Decimals && x.Joined == y.Joined && sameTable(x.Table, y.Table)
 	})
+}
+
+func sameTable(a, b *Table) bool {
+	return a == b || a != nil && b != nil && a.CID == b.CID && a.Rows == b.Rows
 }
 
 // checkStdinFrom checks that a standard input of another task is one that the stage reads.

@@ -58,6 +58,12 @@ func (r *reader) readStages(node ast.Node) *Error {
 		for where, at := range d.places {
 			r.places[stagePlace(p.Key, where)] = at
 		}
+		for axis, src := range d.Sources {
+			if r.Sources == nil {
+				r.Sources = map[string]Source{}
+			}
+			r.Sources[sourceKey(p.Key, axis)] = src
+		}
 		drafts = append(drafts, d)
 	}
 	return r.arrange(drafts)
@@ -280,10 +286,7 @@ func (s *Stage) clone() Stage {
 	c := *s
 	c.Args, c.Env = slices.Clone(s.Args), slices.Clone(s.Env)
 	c.Files, c.Outputs = slices.Clone(s.Files), slices.Clone(s.Outputs)
-	c.Sweep.Axes = slices.Clone(s.Sweep.Axes)
-	for i := range c.Sweep.Axes {
-		c.Sweep.Axes[i].Values = slices.Clone(c.Sweep.Axes[i].Values)
-	}
+	c.Sweep = s.Sweep.clone()
 	c.Needs = slices.Clone(s.Needs)
 	for i := range c.Needs {
 		c.Needs[i].By, c.Needs[i].Reads = slices.Clone(c.Needs[i].By), slices.Clone(c.Needs[i].Reads)

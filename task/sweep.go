@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 )
 
@@ -69,6 +70,21 @@ func (a *Axis) Value(i uint64) string {
 		return strconv.FormatUint(i+1, 10)
 	}
 	return decimal{a.From + a.Step*int64(i), a.Decimals}.String()
+}
+
+// clone returns a copy that shares no memory with s.
+func (s *Sweep) clone() Sweep {
+	c := Sweep{Axes: slices.Clone(s.Axes), Repeat: s.Repeat}
+	for i := range c.Axes {
+		a := &c.Axes[i]
+		a.Values = slices.Clone(a.Values)
+		if a.Table != nil {
+			t := *a.Table
+			t.Columns, t.Pages = slices.Clone(t.Columns), slices.Clone(t.Pages)
+			a.Table = &t
+		}
+	}
+	return c
 }
 
 // trials returns Repeat with its zero filled in.

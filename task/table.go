@@ -147,10 +147,20 @@ func (s *Sweep) Tables() []*Table {
 	return out
 }
 
+// Tables lists the tables of the job, of its own axes and of those of its stages, in order. One that several
+// stages go by comes once.
+func (j *Job) Tables() []*Table {
+	out := j.Sweep.Tables()
+	for i := range j.Stages {
+		out = append(out, j.Stages[i].Sweep.Tables()...)
+	}
+	return out
+}
+
 // TableFiles lists the files of the job's tables, without names.
 func (j *Job) TableFiles() []FileRef {
 	var out []FileRef
-	for _, t := range j.Sweep.Tables() {
+	for _, t := range j.Tables() {
 		out = append(out, FileRef{CID: t.CID, Size: t.Size})
 	}
 	return out

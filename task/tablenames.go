@@ -17,19 +17,40 @@ const maxNamed = 50_000_000
 func (f *File) TableNames(rows Rows) ([]string, error) {
 	seen := map[string]bool{}
 	j := f.draft()
-	for i, t := range j.Files {
-		if err := f.tableNames(fmt.Sprintf("files[%d]", i), t, rows, seen); err != nil {
+	if err := f.tableNamesOf("", j, rows, seen); err != nil {
+		return nil, err
+	}
+	for i := range j.Stages {
+		if err := f.tableNamesOf(stagePlace(j.Stages[i].Name, "")+".", j.OfStage(i), rows, seen); err != nil {
 			return nil, err
 		}
-	}
-	if err := f.tableNames("stdin", j.Stdin, rows, seen); err != nil {
-		return nil, err
 	}
 	return slices.Sorted(maps.Keys(seen)), nil
 }
 
-func (f *File) tableNames(where, template string, rows Rows, seen map[string]bool) error {
-	r, tables, err := f.Sweep.restrict(template)
+// tabledFiles is where files stand that rows of tables may name: of the first stage with such, if there are stages.
+func (f *File) tabledFiles() string {
+	j := f.draft()
+	for i := range j.Stages {
+		if of := j.OfStage(i); len(of.Sweep.Tables()) > 0 && len(of.Files) > 0 {
+			return stagePlace(j.Stages[i].Name, "files")
+		}
+	}
+	return "files"
+}
+
+// tableNamesOf adds the names of a program, whose parts stand at places that begin so.
+func (f *File) tableNamesOf(at string, of *Job, rows Rows, seen map[string]bool) error {
+	for i, t := range of.Files {
+		if err := f.tableNames(fmt.Sprintf("%sfiles[%d]", at, i), t, &of.Sweep, rows, seen); err != nil {
+			return err
+		}
+	}
+	return f.tableNames(at+"stdin", of.Stdin, &of.Sweep, rows, seen)
+}
+
+func (f *File) tableNames(where, template string, points *Sweep, rows Rows, seen map[string]bool) error {
+	r, tables, err := points.restrict(template)
 	switch {
 	case err != nil:
 		return f.place(textFault(where, err))

@@ -38,6 +38,10 @@ const (
 // to files that Inputs has. The cost grows with the record's size and with at
 // most MaxInputs names, not with the number of tasks.
 func (j *Job) Validate() error {
+	// Of a job file whose tables are not read stages are not checked: no record is such a one.
+	if f := j.checkRead(); f != nil {
+		return f
+	}
 	if f := j.checkShape(); f != nil {
 		return f
 	}
@@ -70,7 +74,7 @@ func (j *Job) checkShape() *fault {
 
 // checkSweep checks the sweep, and then the templates, which mention its axes, once all of it is known.
 func (j *Job) checkSweep() *fault {
-	if j.Sweep.unread() {
+	if j.unread() {
 		return nil
 	}
 	for _, check := range []func() *fault{j.Sweep.check, j.checkArgs, j.checkFiles} {
@@ -274,7 +278,7 @@ func (j *Job) checkResolved() *fault {
 	if f := checkName("overlay", j.Overlay); f != nil {
 		return f
 	}
-	if f := j.Sweep.checkRead(); f != nil {
+	if f := j.checkRead(); f != nil {
 		return f
 	}
 	switch {

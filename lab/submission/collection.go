@@ -99,7 +99,7 @@ func (c *collection) put(spec *task.Job, index uint64, name string, b []byte) (e
 		return err
 	}
 	switch {
-	case spec.Tasks() == 1 && len(spec.Stages) == 0 && len(spec.Sweep.Tables()) == 0:
+	case spec.Tasks() == 1 && len(spec.Stages) == 0 && len(spec.Tables()) == 0:
 	case c.how.Flat:
 		name = strings.ReplaceAll(number+"/"+name, "/", "-")
 	default:

@@ -269,6 +269,31 @@ files: ["{{.image.path}}", "{{.case.in_dir}}"]
 	}
 }
 
+// A table of a stage that is wrong is told as one of a job: with its file, its line and the place in the job file.
+func TestTablesOfStagesRefused(t *testing.T) {
+	for axis, want := range map[string]string{
+		"{csv: ragged.csv}": "6:16: csv ragged.csv: line 3: 1 values, the first line names 2",
+		"{csv: gone.csv}":   "6:16: csv gone.csv: no such file or directory",
+		"{files: '*.jpg'}":  "6:18: files *.jpg: no file matches",
+		"{csv: good.csv}":   "7:12: file 2: no such file or directory",
+	} {
+		dir := written(t, "", map[string]string{"ragged.csv": "a,b\n1,2\n3\n", "good.csv": "a,b\n1,2\n"})
+		job := "name: staged\nstages:\n  s:\n    module: m.wasm\n    sweep:\n      c: " + axis + "\n    files: ['{{.c.b}}']\n"
+		path := filepath.Join(dir, "job.yaml")
+		if err := os.WriteFile(path, []byte(job), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("TMPDIR", t.TempDir())
+		_, err := Read(path, nil)
+		if e, ok := err.(*task.Error); !ok || !strings.Contains(err.Error(), want) || e.Hint == "" {
+			t.Errorf("%s: %v, want %s with a hint", axis, err, want)
+		}
+		if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+			t.Errorf("left are %v, %v", left, err)
+		}
+	}
+}
+
 // A table that is wrong is told with its file, its line and the place in the job file; nothing is left.
 func TestTablesRefused(t *testing.T) {
 	for text, want := range map[string]string{

@@ -25,7 +25,7 @@ type Points struct {
 func FetchPoints(ctx context.Context, client *api.Client, ref string, spec *task.Job) (*Points, error) {
 	p := &Points{spec: spec, files: map[task.CID]*os.File{}}
 	p.reader = table.NewReader(func(t *task.Table, page int) ([]byte, error) { return table.PageOf(p.files[t.CID], page) })
-	for _, t := range spec.Sweep.Tables() {
+	for _, t := range spec.Tables() {
 		if err := p.fetch(ctx, client, ref, t.CID); err != nil {
 			return nil, errors.Join(fmt.Errorf("bringing a table of the job: %w", err), p.Close())
 		}

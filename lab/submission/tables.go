@@ -69,7 +69,7 @@ func (s *Job) readTables(ctx context.Context) error {
 // writeTable writes the rows of an axis.
 func (s *Job) writeTable(axis string, to io.Writer) (task.Table, error) {
 	src := s.File.Sources[axis]
-	where := "sweep." + axis + "." + src.Kind
+	where := s.File.SourcePlace(axis)
 	b := bufio.NewWriterSize(to, task.TablePage)
 	var w *table.Writer
 	var err error

@@ -168,7 +168,7 @@ func JobContent(j *task.Job) []task.CID {
 	for _, in := range j.Inputs {
 		cids = append(cids, in.CID)
 	}
-	for _, t := range j.Sweep.Tables() {
+	for _, t := range j.Tables() {
 		cids = append(cids, t.CID)
 	}
 	return cids

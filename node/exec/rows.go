@@ -23,7 +23,7 @@ type jobRows struct {
 
 // newRows returns the rows of a job that others hold as well; nil for one without tables.
 func newRows(content Content, spec *task.Job, sealer *seal.Sealer, holders []task.PeerID) *jobRows {
-	if len(spec.Sweep.Tables()) == 0 {
+	if len(spec.Tables()) == 0 {
 		return nil
 	}
 	r := &jobRows{turn: make(chan struct{}, 1), content: content, sealer: sealer, holders: holders}

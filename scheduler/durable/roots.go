@@ -29,7 +29,7 @@ func JobSizes(spec *task.Job) map[task.CID]int64 {
 	for i := range spec.Inputs {
 		sizes[spec.Inputs[i].CID] = spec.Inputs[i].Size
 	}
-	for _, t := range spec.Sweep.Tables() {
+	for _, t := range spec.Tables() {
 		sizes[t.CID] = t.Size
 	}
 	return sizes
@@ -44,7 +44,7 @@ func JobBlocks(id task.JobID, spec *task.Job) []task.CID {
 			cids = append(cids, f.CID)
 		}
 	}
-	for _, t := range spec.Sweep.Tables() {
+	for _, t := range spec.Tables() {
 		cids = append(cids, t.CID)
 	}
 	slices.Sort(cids[n:])
