@@ -16,8 +16,8 @@ const mostKnown = 512
 // spare is how many hosts each task is thought to need where the fastest are taken: some leave.
 const spare = 2
 
-// some leaves out members where they are very many, and returns which share of them is left: where a job has few tasks
-// it has the fastest of those that are there, else any. Equal arguments give equal members, in the order of their names.
+// some leaves out members where they are very many, and returns which share of them is left: where a job has few
+// tasks it has the fastest of those that are there, else any. Equal arguments give equal members, whatever their order.
 func some(all []Member, tasks float64) ([]Member, float64) {
 	if len(all) <= mostKnown {
 		return all, 1
