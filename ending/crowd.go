@@ -47,9 +47,6 @@ type habit struct {
 	week
 }
 
-// told says whether the member has a history worth the name.
-func (h *habit) told() bool { return h.record.Known >= hoursPerDay }
-
 // there says whether the member runs tasks now.
 func (h *habit) there() bool { return h.State == trace.Available }
 
@@ -58,16 +55,26 @@ type crowd struct {
 	now    time.Time
 	habits []habit
 	absences
-	away int // members that are known to be gone
-	most int // members that are looked at in a draw
+	away  int     // members that are known to be gone
+	most  int     // members that are looked at in a draw
+	share float64 // of all members, that habits are
+	known int     // members in all
+	told  int     // of those, with a history worth the name
 }
 
-func newCrowd(now time.Time, s *Swarm) *crowd {
-	c := &crowd{now: now, habits: make([]habit, 0, len(s.Members)), most: mostMembers}
+// newCrowd looks at the members of a swarm for a job of so many tasks.
+func newCrowd(now time.Time, s *Swarm, tasks float64) *crowd {
+	members, share := some(s.Members, tasks)
+	c := &crowd{now: now, habits: make([]habit, 0, len(members)), most: mostMembers, share: share, known: len(s.Members)}
+	for i := range s.Members {
+		if r := s.Members[i].Record; r != nil && r.Known >= hoursPerDay {
+			c.told++
+		}
+	}
 	pool := cmp.Or(s.Pool, &predictor.Pool{})
 	slots, speed := believed(s.Members)
-	for i := range s.Members {
-		m := s.Members[i]
+	for i := range members {
+		m := members[i]
 		m.Slots, m.Speed = min(m.Slots, slots), min(m.Speed, speed)
 		h := habit{Member: m, stayer: stayer{pool: pool, now: now}}
 		if m.Record != nil {
@@ -200,9 +207,8 @@ func like(peer task.PeerID, k int) task.PeerID {
 // job has tasks for, else any.
 func (c *crowd) thin(all []host, tasks float64, rng *rand.Rand) ([]host, float64) {
 	if len(all) <= c.most {
-		return all, 1
+		return all, c.share
 	}
-	const spare = 2 // hosts for each task: some leave
 	if tasks*spare < float64(c.most) {
 		slices.SortStableFunc(all, func(a, b host) int {
 			if x, y := here(a), here(b); x != y {
@@ -210,11 +216,10 @@ func (c *crowd) thin(all []host, tasks float64, rng *rand.Rand) ([]host, float64
 			}
 			return cmp.Compare(speedOf(&b.habit.Member), speedOf(&a.habit.Member))
 		})
-		return all[:c.most], 1
+		return all[:c.most], c.share
 	}
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	share := float64(c.most) / float64(len(all))
-	return all[:c.most], share
+	return all[:c.most], c.share * float64(c.most) / float64(len(all))
 }
 
 // here is 1 for a member that is there now.

@@ -67,7 +67,7 @@ func Ahead(now time.Time, job *Job, swarm *Swarm, o Options) (Forecast, error) {
 	for i := range swarm.Others {
 		jobs = append(jobs, know(&swarm.Others[i], swarm))
 	}
-	c := newCrowd(now, swarm)
+	c := newCrowd(now, swarm, float64(job.left()))
 	ends := make([]float64, o.Draws)
 	sum := 0.0
 	for i := range ends {
@@ -186,13 +186,7 @@ func notes(parts []*known, c *crowd, f *Forecast) (out []string) {
 	default:
 		out = append(out, fmt.Sprintf("how long a task takes is measured of %d that ended", ended))
 	}
-	told := 0
-	for i := range c.habits {
-		if c.habits[i].told() {
-			told++
-		}
-	}
-	out = append(out, fmt.Sprintf("of %d that are known %d have a history of a day or more", len(c.habits), told))
+	out = append(out, fmt.Sprintf("of %d that are known %d have a history of a day or more", c.known, c.told))
 	if f.Late > 0 {
 		out = append(out, fmt.Sprintf("in %d of %d draws it had not ended after %d days", f.Late, f.Draws,
 			int(MaxAhead.Hours()/hoursPerDay)))

@@ -238,7 +238,7 @@ func TestAnyJob(t *testing.T) {
 func TestBoundedWork(t *testing.T) {
 	s := &Swarm{Members: hourly(3000, 30*time.Minute), Detect: 10 * time.Second}
 	job := &Job{Waiting: 1_000_000, Ended: ended(30, time.Hour)}
-	c := newCrowd(noon, s)
+	c := newCrowd(noon, s, 1e6)
 	w, err := newWorld(c, job, []*known{know(job, s)}, s, 1, 0)
 	if err != nil {
 		t.Fatal(err)
