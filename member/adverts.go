@@ -14,13 +14,25 @@ const (
 	// AdvertGap is the least time between two adverts that only tell of a change, so
 	// that an owner who comes and goes does not shake the swarm.
 	AdvertGap = 3 * time.Second
+	// freeShare is how much of the time each member adds to within which the others tell by an
+	// advert that they have a free slot again, or none: whoever listens hears two such adverts a second.
+	// All begin at once where a job is large, each of many members hears each other, and only
+	// pages show it: the leader knows who has what from reports.
+	freeShare = 500 * time.Millisecond
 )
+
+// freeGap is within which time one of so many members tells that its last slot filled or its
+// first emptied.
+func freeGap(members int) time.Duration {
+	return max(AdvertGap, min(time.Duration(members)*freeShare, advertEvery))
+}
 
 // adverts are what this peer tells the overlay of itself.
 type adverts struct {
 	nextAdvert time.Time
 	advertised overlay.Advert // the newest; its Seq is 0 before the first
 	advertSeq  uint64         // of the newest
+	freeDue    time.Time      // when it tells of its free slots, if that is news still; zero: it is none
 }
 
 // Advertised returns the newest advert; its Seq is 0 before the first.
@@ -58,7 +70,7 @@ func (m *Member) advertiseIn(cell overlay.Cell, bits uint8) {
 			return
 		}
 	}
-	m.advertised = a
+	m.advertised, m.freeDue = a, time.Time{}
 	p.emit(Gossip{Of: m, Advert: a, Cell: cell})
 	m.seen(&a)
 }
@@ -80,13 +92,45 @@ func (m *Member) free() int {
 	return max(0, min(m.told.Slots-running, m.p.lent.State.Slots-m.p.countGuests()))
 }
 
-// FreeChanged tells the overlays when the last slot fills or the first empties. What
-// lies between is between this peer and its coordinators.
+// FreeChanged tells the overlays when the last slot fills or the first empties, later the
+// more members would hear it. What lies between is between this peer and its coordinators.
 func (p *Peer) FreeChanged() {
 	for _, m := range p.members {
-		if (m.free() == 0) != (m.advertised.Free == 0) {
-			m.AdvertiseSoon()
+		switch news := m.freeIsNews(); {
+		case !news:
+			m.freeDue = time.Time{}
+		case m.freeDue.IsZero():
+			m.freeDue = m.tellsFreeAt()
 		}
+	}
+}
+
+// freeIsNews says whether others believe that this peer has a slot where it has none, or has none where
+// it has one.
+func (m *Member) freeIsNews() bool {
+	return m.advertised.Seq != 0 && (m.free() == 0) != (m.advertised.Free == 0)
+}
+
+// tellsFreeAt draws when this peer tells of its free slots: as soon as the gap allows among a few, at any
+// time within what many take.
+func (m *Member) tellsFreeAt() time.Time {
+	at := m.advertised.Issued.Add(AdvertGap)
+	if gap := freeGap(m.view.Len()); gap > AdvertGap {
+		if drawn := m.p.now.Add(time.Duration(m.p.cfg.Draw() * float64(gap))); drawn.After(at) {
+			return drawn
+		}
+	}
+	return at
+}
+
+// tellFree tells of the free slots when that is due, if it is news still.
+func (m *Member) tellFree(now time.Time) {
+	if m.freeDue.IsZero() || m.freeDue.After(now) {
+		return
+	}
+	m.freeDue = time.Time{}
+	if m.freeIsNews() {
+		m.Advertise()
 	}
 }
 

@@ -44,6 +44,7 @@ func (m *Member) wake() {
 	if !m.nextAdvert.After(now) {
 		m.Advertise()
 	}
+	m.tellFree(now)
 	m.foundIfAlone(now)
 	if m.lookedAt() && !lookDue(m).After(now) {
 		m.regroup(now)
@@ -61,6 +62,7 @@ func (m *Member) wake() {
 // nextWake calls sooner with each time at which wake has something to do.
 func (m *Member) nextWake(sooner func(time.Time, bool)) {
 	sooner(m.nextAdvert, !m.nextAdvert.IsZero())
+	sooner(m.freeDue, !m.freeDue.IsZero())
 	sooner(m.expiry, !m.expiry.IsZero())
 	sooner(m.foundAt, !m.foundAt.IsZero())
 	sooner(m.busy, !m.busy.IsZero())

@@ -52,9 +52,13 @@ func (l *list) add(salt, number uint64) {
 	l.digests[l.shelf(number)] ^= digest(salt, number)
 }
 
+// goldenGamma is splitmix64's: without it the number that is the salt itself would mix to zero, and its member stand on
+// no list.
+const goldenGamma = 0x9e3779b97f4a7c15
+
 // digest mixes a number as splitmix64 does (Steele, Lea and Flood 2014, figure 16).
 func digest(salt, number uint64) uint32 {
-	z := number ^ salt
+	z := (number ^ salt) + goldenGamma
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return uint32((z ^ z>>31) >> 32)

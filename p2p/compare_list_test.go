@@ -39,6 +39,16 @@ func TestListsDifferWhereMembersDo(t *testing.T) {
 	})
 }
 
+// A member whose number is the salt stands on the list like any other.
+func TestListOfSalt(t *testing.T) {
+	for _, salt := range []uint64{0, 1, 1 << 63} {
+		l := newList("o", 0, 1)
+		if l.add(salt, salt); l.digests[0] == 0 {
+			t.Errorf("salt %d: its member is on no shelf", salt)
+		}
+	}
+}
+
 func TestShelfBits(t *testing.T) {
 	for _, tt := range []struct{ members, want int }{
 		{0, 0}, {1, 0}, {8, 0}, {9, 1}, {17, 2}, {300, 6}, {500, 6}, {maxAdverts, maxShelfBits}, {1 << 30, maxShelfBits},
