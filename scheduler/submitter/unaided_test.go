@@ -209,9 +209,12 @@ func TestUnaidedInVain(t *testing.T) {
 		"little memory": {owner: message.OwnerState{Slots: 1, Memory: 1}, says: "of memory, and this machine lends 1B"},
 		"a sick machine": {owner: message.OwnerState{Slots: 1}, says: "cannot run them: no such module",
 			ends: map[int]string{0: "no such module", 1: "no such module"}, over: true},
-		"its owner comes":          {owner: message.OwnerState{Slots: 1}, ends: map[int]string{0: "owner", 2: "owner"}, over: true},
-		"tasks that fail":          {owner: message.OwnerState{Slots: 1}, ends: map[int]string{0: "fails", 1: "fails"}, over: true},
-		"replicas that must agree": {change: func(j *task.Job) { j.Replicas = 2 }, owner: message.OwnerState{Slots: 1}, over: true},
+		"its owner comes": {owner: message.OwnerState{Slots: 1}, ends: map[int]string{0: "owner", 2: "owner"},
+			over: true},
+		"tasks that fail": {owner: message.OwnerState{Slots: 1}, ends: map[int]string{0: "fails", 1: "fails"},
+			over: true},
+		"replicas that must agree": {change: func(j *task.Job) { j.Replicas = 2 }, owner: message.OwnerState{Slots: 1},
+			over: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newUnaidedBench(t, 3, tt.change)
