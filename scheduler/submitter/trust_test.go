@@ -296,8 +296,8 @@ func (b *trustBench) rests() {
 
 // Whatever workers lie of, alike or each for itself, in tasks that moved between liars and others, as auditors or
 // in what they serve, whatever leaders hoard, change, lease to nobody or give to their friends, however often they
-// change and the node is killed: nobody honest is named, what was run again here is right, what is final is right, nothing that a
-// leader changed is held, and nothing waits for ever.
+// change and the node is killed: nobody honest is named, what was run again here is right, what is final is right,
+// nothing that a leader changed is held, and nothing waits for ever.
 func TestTrustProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newTrustBench(t, rt)
