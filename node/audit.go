@@ -18,6 +18,10 @@ func (d *driver) audit(ctx context.Context, m *membership, from member.Machine, 
 		d.exec.Audit(client{m}, e, nil, func(ev message.Audited) { m.step(from, ev) })
 		return
 	}
+	if e.First {
+		d.exec.Audit(client{m}, e, nil, func(ev message.Audited) { m.step(from, ev) })
+		return
+	}
 	key := submitter.ResultKey(e.Task.Job, e.Task.Index)
 	unwritten := m.unwritten(key)
 	more := m.unwritten(submitter.OtherKeys(e.Task)[0])

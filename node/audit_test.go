@@ -41,13 +41,15 @@ func TestAuditIsAnswered(t *testing.T) {
 			outcome task.Outcome
 			why     string
 			takes   time.Duration
+			first   bool
 		}{
-			{0, true, task.Completed, "", 10 * time.Second},
-			{unknown, false, task.HostError, "reading the result that is held", 0},
-			{unwritten, true, task.HostError, "expanding", 0},
+			{0, true, task.Completed, "", 10 * time.Second, false},
+			{unknown, false, task.HostError, "reading the result that is held", 0, false},
+			{unwritten, true, task.HostError, "expanding", 0, false},
+			{1, false, task.Completed, "", 10 * time.Second, true},
 		} {
 			to, begun := &listening{}, time.Now()
-			e := message.Audit{Task: task.TaskID{Job: id, Index: tt.index}, Interpreted: true}
+			e := message.Audit{Task: task.TaskID{Job: id, Index: tt.index}, Interpreted: true, First: tt.first}
 			p.onLoop(t, func() {
 				m := p.ordered()[0]
 				if tt.index == unwritten {

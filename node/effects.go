@@ -118,6 +118,8 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 		d.exec.Do(client{m}, e)
 	case message.Audit:
 		d.audit(ctx, m, p.from, e)
+	case message.Unneeded:
+		d.exec.Unneeded(client{m}, e)
 	case message.Examine:
 		d.examine(ctx, m, p.from, e)
 	case message.Recall:

@@ -21,6 +21,7 @@ func newOverlays(d *driver, p *past, l *lending) *overlays {
 	o := &overlays{driver: d, past: p, lending: l, sched: scheduler.Default(), members: map[overlay.ID]*membership{},
 		foundBy: make(chan struct{}, 1)}
 	o.sched.Submitter.Audits = max(1, d.cfg.Cores/2) // its own results wait no longer than others'
+	o.sched.Submitter.Unaided = true
 	o.sched.Rates = d.cfg.Experiment.Rates
 	return o
 }

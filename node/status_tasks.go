@@ -29,6 +29,7 @@ const (
 	TaskSaved   = exec.Saved
 	TaskAwaited = exec.Awaited // from another member
 	TaskAgain   = exec.Again   // to check a result that this node holds
+	TaskUnaided = exec.Unaided // of a job of this node's of which nothing comes
 )
 
 // localTasks lists what is here, by the time that it began, on the loop.

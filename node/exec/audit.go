@@ -46,7 +46,7 @@ func (x *Executor) Audit(of Client, e message.Audit, signed *task.Result, done f
 	// A lease's epoch is 1 at least: no worker's attempt has such a name.
 	u := &audit{Audit: e, of: of, as: message.Attempt{Seq: x.audited}, end: end, done: done,
 		signed: signed, stopAt: e.StopAt,
-		heard: message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Part: e.Part}}
+		heard: message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Part: e.Part, First: e.First}}
 	x.audits[u] = true
 	if x.leaving != nil {
 		x.interruptAudit(u, "the member is leaving")
@@ -98,6 +98,23 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 			x.startWaiting()
 		}
 	})
+}
+
+// Unneeded ends an audit with First that nobody waits for any more, on the loop.
+func (x *Executor) Unneeded(of Client, e message.Unneeded) {
+	is := func(u *audit) bool { return u != nil && u.First && u.of == of && u.Task == e.Task }
+	for _, a := range x.running {
+		if is(a.audit) {
+			a.end()
+		}
+	}
+	x.drop(func(w *start) bool { return is(w.audit) })
+	for u := range x.audits {
+		if u.job == nil && is(u) {
+			x.interruptAudit(u, "it is not wanted any more")
+			return
+		}
+	}
 }
 
 // auditOver says what came of an audit, and forgets it.

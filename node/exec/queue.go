@@ -10,11 +10,12 @@ import (
 	"godwit/task"
 )
 
-// startWaiting begins what waits, in order, as cores come free.
+// startWaiting begins what waits, in order, as cores come free: first tasks of leases and audits of what is held.
 func (x *Executor) startWaiting() {
 	for len(x.waiting) > 0 && len(x.running) < x.lent.Cores {
-		w := x.waiting[0]
-		x.waiting = x.waiting[1:]
+		k := max(0, slices.IndexFunc(x.waiting, func(w start) bool { return w.audit == nil || !w.audit.First }))
+		w := x.waiting[k]
+		x.waiting = slices.Delete(x.waiting, k, k+1)
 		x.begin(w)
 	}
 	if k := x.alone(); k >= 0 {

@@ -24,8 +24,9 @@ const (
 	Stands  = "stands still"
 	Leaves  = "leaves" // for Peer
 	Saved   = "is saved"
-	Awaited = "is awaited" // from another member
-	Again   = "runs again" // to check a result that is held: see Executor.Audit
+	Awaited = "is awaited"             // from another member
+	Again   = "runs again"             // to check a result that is held: see Executor.Audit
+	Unaided = "runs for its submitter" // who is here, and to whom nobody brings anything
 )
 
 // Tasks lists what is here, in no order, on the loop.
@@ -34,7 +35,7 @@ func (x *Executor) Tasks() []Task {
 	for _, a := range x.running {
 		t := Task{ID: a.name.Task, Of: a.of, State: Runs, Since: a.begun}
 		if a.audit != nil {
-			t.State = Again
+			t.State = map[bool]string{true: Unaided, false: Again}[a.audit.First]
 		}
 		if x.lent.Stop {
 			t.State = Stands

@@ -29,9 +29,18 @@ type Audit struct {
 	// Alone says that nobody else is left to run the task: it runs though this machine lends nothing,
 	// unless its owner has all stand still.
 	Alone bool
+	// First says that nothing is held of the task: this node makes its result. It runs where a core is idle and
+	// nothing else waits for one.
+	First bool
 }
 
 func (Audit) effect() {}
+
+// Unneeded says that nobody waits any more for what an Audit with First comes to: it ends, and is answered as one that
+// its machine ended, unless it has been.
+type Unneeded struct{ Task task.TaskID }
+
+func (Unneeded) effect() {}
 
 // Examine asks whether a result that is held meets a condition, as task.ParseCondition reads it. It
 // is answered by exactly one Examined.
@@ -97,6 +106,8 @@ type Audited struct {
 	Asked    int
 	Refused  bool
 	Lost     bool
+	// First is the Audit's.
+	First bool
 }
 
 func (Audited) event() {}

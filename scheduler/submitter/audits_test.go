@@ -22,6 +22,7 @@ type auditBench struct {
 	*subBench
 	id     task.JobID
 	audits []message.Audit // not answered
+	first  []message.Audit // of what nothing is held, not answered
 	log    []message.Decided
 }
 
@@ -48,7 +49,11 @@ func (b *auditBench) look() {
 	for _, e := range b.last {
 		switch e := e.(type) {
 		case message.Audit:
-			b.audits = append(b.audits, e)
+			if e.First {
+				b.first = append(b.first, e)
+			} else {
+				b.audits = append(b.audits, e)
+			}
 		case message.Decided:
 			b.log = append(b.log, e)
 		}

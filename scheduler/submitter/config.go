@@ -36,6 +36,9 @@ type Config struct {
 	// Audits is how many tasks may be run again here at once, those that wait for a core among
 	// them. Default 1.
 	Audits int
+	// Unaided has tasks run here of which nothing comes: see unaided. Default false: not every driver
+	// carries out a message.Audit.
+	Unaided bool
 }
 
 // Default returns the configuration described at each field.

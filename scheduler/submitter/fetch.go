@@ -117,6 +117,7 @@ func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 		j.took(t, s.now)
 		j.disputed = dispute{}
 		j.withheld.brought(wallOf(t))
+		s.unaided.brought(j)
 		s.gifts.note(s, j, t)
 		s.audits.check(j, t)
 		j.staged.skip(s, j)

@@ -18,6 +18,7 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
 	s.lender.s = s
+	s.unaided = unaided{s: s, due: map[task.JobID]bool{}}
 	s.audits = audits{s: s, at: map[task.TaskID]*auditing{}, reading: map[task.TaskID]bool{},
 		reputations: reputations{s: s, credits: map[task.PeerID]*credibility.Credit{}, excuses: map[task.PeerID]excuse{}},
 		abroad:      abroad{audits: &s.audits, lends: true},

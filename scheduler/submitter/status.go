@@ -64,6 +64,8 @@ func (s *Submitter) whyNot(j *submitted) string {
 	case j.state.Final:
 		return fmt.Sprintf("%d results are to be checked: this machine runs the tasks again when it lends a core",
 			j.checks.left())
+	case s.unaided.isLate(j):
+		return s.unaided.why(j)
 	case s.leader == "":
 		return "no coordinator is known"
 	case j.refusal != "":

@@ -33,8 +33,13 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.cellsAre(ev)
 	case message.OwnerState:
 		s.audits.abroad.lend(ev.Slots)
+		s.unaided.memory = ev.Memory
 	case message.Audited:
-		s.audits.answered(&ev)
+		if ev.First {
+			s.unaided.ended(&ev)
+		} else {
+			s.audits.answered(&ev)
+		}
 	case message.Proven:
 		s.audits.proven(&ev)
 	case message.Told:
@@ -55,6 +60,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	s.audits.examine()
 	s.audits.abroad.ask()
 	s.audits.begin()
+	s.unaided.begin()
 	return s.effects
 }
 
@@ -90,6 +96,10 @@ func (s *Submitter) wake(key string) {
 	}
 	if id, ok := strings.CutPrefix(key, withheldTimer); ok {
 		backups{s}.wake(s.jobs[task.JobID(id)])
+		return
+	}
+	if id, ok := strings.CutPrefix(key, unaidedTimer); ok {
+		s.unaided.wake(s.jobs[task.JobID(id)])
 		return
 	}
 	if id, ok := forgottenID(key); ok {

@@ -34,6 +34,7 @@ type Submitter struct {
 	audits  audits
 	pace    pace
 	gifts   gifts
+	unaided unaided
 	lender
 	now     time.Time
 	effects []message.Effect
@@ -74,6 +75,7 @@ type submitted struct {
 	reusing   reusing
 	recalling bool // a Recall is under way
 	withheld  withholding
+	own       ownRuns
 }
 
 // A farewell is what a leader was told of a job that is over here.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -36,6 +37,7 @@ type trustBench struct {
 	hoards  bool
 	forges  bool
 	friends bool // the leader gives those who agree what they may have
+	keeps   bool // the leader leases nothing
 	trails  bool // the program leaves trails, and moves as it likes
 }
 
@@ -58,6 +60,7 @@ func newTrustBench(t *testing.T, rt *rapid.T) *trustBench {
 	}
 	b.crew.group = []int{itsLeader, itsLeader + 1, itsLeader + 2}
 	b.sees(&b.crew)
+	b.s.cfg.Unaided = true
 	b.leads()
 	return b
 }
@@ -67,6 +70,7 @@ func (b *trustBench) leads() {
 	b.hoards = rapid.Bool().Draw(b.rt, "hoards")
 	b.forges = rapid.Bool().Draw(b.rt, "forges")
 	b.friends = rapid.Bool().Draw(b.rt, "has friends")
+	b.keeps = rapid.IntRange(0, 3).Draw(b.rt, "leases") == 0
 	b.epoch++
 	clear(b.keptIn)
 	b.act(message.LeaderChanged{Leader: peerOf(b.leader), Epoch: b.epoch})
@@ -74,6 +78,7 @@ func (b *trustBench) leads() {
 
 // reborn starts the node anew.
 func (b *trustBench) reborn() {
+	b.first = nil
 	b.leaderBench.reborn(b.lends)
 	b.act(message.LeaderChanged{Leader: peerOf(b.leader), Epoch: b.epoch})
 }
@@ -222,6 +227,17 @@ func (b *trustBench) runsAgain() {
 	b.act(ev)
 }
 
+// runsFirst runs the task here of which nothing came.
+func (b *trustBench) runsFirst() {
+	e := b.first[0]
+	b.first = b.first[1:]
+	here := schedtest.Result(b.tb, b.key, e.Task, b.right())
+	if rapid.IntRange(0, 3).Draw(b.rt, "its owner comes") == 0 {
+		here = task.Result{Task: e.Task, Outcome: task.Interrupted}
+	}
+	b.act(message.Audited{Task: e.Task, First: true, Here: here})
+}
+
 // whom is who gets a task of the leader. A good one heeds who may have it, and finds nobody for some; -1.
 func (b *trustBench) whom(i uint64, good bool) int {
 	if good {
@@ -253,7 +269,9 @@ func (b *trustBench) goesOn(n int) {
 	case k == 3 && n < 400:
 		b.leader = itsLeader + (b.leader-itsLeader+1)%2
 		b.leads()
-	case k < 10 && len(lacking) > 0:
+	case len(b.first) > 0 && k < 6:
+		b.runsFirst()
+	case k < 10 && len(lacking) > 0 && !b.keeps:
 		i := rapid.SampledFrom(lacking).Draw(b.rt, "task")
 		if w := b.whom(i, n >= 400); w >= 0 {
 			b.leases(w, i)
@@ -277,9 +295,9 @@ func (b *trustBench) rests() {
 }
 
 // Whatever workers lie of, alike or each for itself, in tasks that moved between liars and others, as auditors or
-// in what they serve, whatever leaders hoard, change or give to their friends, however often they change and the
-// node is killed: nobody honest is named, what was run again here is right, what is final is right, nothing that a
-// leader changed is held, and nothing waits for ever.
+// in what they serve, whatever leaders hoard, change, lease to nobody or give to their friends, however often they
+// change and the node is killed: nobody honest is named, what was run again here is right, what is final is right,
+// nothing that a leader changed is held, and nothing waits for ever.
 func TestTrustProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newTrustBench(t, rt)

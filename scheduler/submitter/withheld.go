@@ -65,9 +65,10 @@ type backups struct{ s *Submitter }
 // brought takes in that something new came of a job, that took a worker so long.
 func (w *withholding) brought(took time.Duration) {
 	const weight = 8
-	if w.takes += (took - w.takes) / weight; w.takes <= 0 {
-		w.takes = max(took, 0)
+	if took = max(took, 0); w.takes == 0 {
+		w.takes = took // the first tells most
 	}
+	w.takes += (took - w.takes) / weight
 	w.next, w.pause, w.vain = time.Time{}, 0, 0
 }
 
@@ -82,6 +83,7 @@ func (w *withholding) patience() time.Duration {
 // watch has others be asked for a job if nothing new comes.
 func (b backups) watch(j *submitted) {
 	w := &j.withheld
+	b.s.unaided.watch(j)
 	if b.s.cfg.Coordinators == nil || j.state.Final || !w.next.IsZero() {
 		return
 	}
