@@ -101,25 +101,25 @@ func (m *Member) free() int {
 // more members would hear it. What lies between is between this peer and its coordinators.
 func (p *Peer) FreeChanged() {
 	for _, m := range p.members {
-		switch news := m.freeIsNews(); {
+		switch news := freeIsNews(m); {
 		case !news:
 			m.freeDue = time.Time{}
 		case m.view.Len() <= freeFew:
 			m.AdvertiseSoon()
 		case m.freeDue.IsZero():
-			m.freeDue = m.tellsFreeAt()
+			m.freeDue = tellsFreeAt(m)
 		}
 	}
 }
 
 // freeIsNews says whether others believe that this peer has a slot where it has none, or has none where
 // it has one.
-func (m *Member) freeIsNews() bool {
+func freeIsNews(m *Member) bool {
 	return m.advertised.Seq != 0 && (m.free() == 0) != (m.advertised.Free == 0)
 }
 
 // tellsFreeAt draws when this peer tells of its free slots: at any time within what many take.
-func (m *Member) tellsFreeAt() time.Time {
+func tellsFreeAt(m *Member) time.Time {
 	at, gap := m.advertised.Issued.Add(AdvertGap), freeGap(m.view.Len())
 	if drawn := m.p.now.Add(time.Duration(m.p.cfg.Draw() * float64(gap))); drawn.After(at) {
 		return drawn
@@ -128,12 +128,12 @@ func (m *Member) tellsFreeAt() time.Time {
 }
 
 // tellFree tells of the free slots when that is due, if it is news still.
-func (m *Member) tellFree(now time.Time) {
+func tellFree(m *Member, now time.Time) {
 	if m.freeDue.IsZero() || m.freeDue.After(now) {
 		return
 	}
 	m.freeDue = time.Time{}
-	if m.freeIsNews() {
+	if freeIsNews(m) {
 		m.Advertise()
 	}
 }

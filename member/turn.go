@@ -44,7 +44,7 @@ func (m *Member) wake() {
 	if !m.nextAdvert.After(now) {
 		m.Advertise()
 	}
-	m.tellFree(now)
+	tellFree(m, now)
 	m.foundIfAlone(now)
 	if m.lookedAt() && !lookDue(m).After(now) {
 		m.regroup(now)

@@ -206,7 +206,7 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 		ref.Name = name
 		j.Inputs = append(j.Inputs, ref)
 	}
-	j.addBelow(dirs, inputs)
+	addBelow(j, dirs, inputs)
 	if len(j.Tables()) > 0 {
 		j.addNamed(inputs)
 	}

@@ -165,7 +165,7 @@ const patternHint = "patterns are of names in the job file's directory; they kno
 	"directories"
 
 // addBelow adds the inputs to the job that lie below directories.
-func (j *Job) addBelow(dirs []string, inputs map[string]FileRef) {
+func addBelow(j *Job, dirs []string, inputs map[string]FileRef) {
 	if len(dirs) == 0 {
 		return
 	}

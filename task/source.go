@@ -118,7 +118,7 @@ func (s *Sweep) unread() bool {
 }
 
 // unread reports whether an axis of a job, or of a stage of it, has such a table.
-func (j *Job) unread() bool {
+func unread(j *Job) bool {
 	return j.Sweep.unread() || slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.Sweep.unread() })
 }
 
@@ -133,7 +133,7 @@ func (s *Sweep) checkRead() *fault {
 }
 
 // checkRead refuses a job of which a table is not set.
-func (j *Job) checkRead() *fault {
+func checkRead(j *Job) *fault {
 	for i := range j.Stages {
 		if f := in(j.Stages[i].Name, j.Stages[i].Sweep.checkRead()); f != nil {
 			return f

@@ -39,7 +39,7 @@ func checkStages(j *Job) *fault {
 		return faultf("verify", "leave verify out, or write verify: off; `replicas: 2` has two workers compared",
 			"results of a job with stages cannot be run again one by one yet")
 	}
-	if j.unread() {
+	if unread(j) {
 		return nil // how many tasks there are is not known yet
 	}
 	var total uint64

@@ -39,7 +39,7 @@ const (
 // most MaxInputs names, not with the number of tasks.
 func (j *Job) Validate() error {
 	// Of a job file whose tables are not read stages are not checked: no record is such a one.
-	if f := j.checkRead(); f != nil {
+	if f := checkRead(j); f != nil {
 		return f
 	}
 	if f := j.checkShape(); f != nil {
@@ -74,7 +74,7 @@ func (j *Job) checkShape() *fault {
 
 // checkSweep checks the sweep, and then the templates, which mention its axes, once all of it is known.
 func (j *Job) checkSweep() *fault {
-	if j.unread() {
+	if unread(j) {
 		return nil
 	}
 	for _, check := range []func() *fault{j.Sweep.check, j.checkArgs, j.checkFiles} {
@@ -278,7 +278,7 @@ func (j *Job) checkResolved() *fault {
 	if f := checkName("overlay", j.Overlay); f != nil {
 		return f
 	}
-	if f := j.checkRead(); f != nil {
+	if f := checkRead(j); f != nil {
 		return f
 	}
 	switch {

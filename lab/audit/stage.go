@@ -111,8 +111,8 @@ func bring(ctx context.Context, client *api.Client, path string, c task.CID, mos
 	return path, nil
 }
 
-// task returns what a sandbox runs, as a worker would have it: the job's task of an index, with what it reads of others,
-// under the name of the one that was run, which may be of another job.
+// task returns what a sandbox runs, as a worker would have it: the job's task of an index, with what it reads of
+// others, under the name of the one that was run, which may be of another job.
 func (s *staged) task(index uint64, ran task.TaskID, reads []task.FileRef) (sandbox.Task, error) {
 	path := func(c task.CID) string { return s.inputs[c] }
 	inv, err := s.spec.ExpandBy(index, table.Files(path))

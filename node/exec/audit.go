@@ -49,7 +49,7 @@ func (x *Executor) Audit(of Client, e message.Audit, signed *task.Result, done f
 		heard: message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Part: e.Part, First: e.First}}
 	x.audits[u] = true
 	if x.leaving != nil {
-		x.interruptAudit(u, "the member is leaving")
+		interruptAudit(x, u, "the member is leaving")
 		return
 	}
 	x.Log.Debug("a task is to run again", "task", e.Task.String(), "interpreted", e.Interpreted)
@@ -80,7 +80,7 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 		case ctx.Err() != nil:
 			x.jobs.discard(job)
 			part.drop()
-			x.interruptAudit(u, "the node stops")
+			interruptAudit(x, u, "the node stops")
 		case err != nil:
 			x.Log.Warn("a task cannot run again", "task", u.Task.String(), "err", err)
 			x.auditOver(u, x.unrun(u.Task, task.HostError, err.Error(), nil))
@@ -111,7 +111,7 @@ func (x *Executor) Unneeded(of Client, e message.Unneeded) {
 	x.drop(func(w *start) bool { return is(w.audit) })
 	for u := range x.audits {
 		if u.job == nil && is(u) {
-			x.interruptAudit(u, "it is not wanted any more")
+			interruptAudit(x, u, "it is not wanted any more")
 			return
 		}
 	}
@@ -128,7 +128,7 @@ func (x *Executor) auditOver(u *audit, res task.Result) {
 }
 
 // interruptAudit ends an audit that did not begin.
-func (x *Executor) interruptAudit(u *audit, why string) {
+func interruptAudit(x *Executor, u *audit, why string) {
 	x.auditOver(u, x.unrun(u.Task, task.Interrupted, why, nil))
 }
 
@@ -141,7 +141,7 @@ func (x *Executor) dropAudits(which func(Client) bool) {
 		}
 	}
 	for _, u := range dropped { // not in the loop above: whoever hears of it may ask again
-		x.interruptAudit(u, "it was not ready to run yet")
+		interruptAudit(x, u, "it was not ready to run yet")
 	}
 }
 

@@ -75,7 +75,6 @@ type submitted struct {
 	reusing   reusing
 	recalling bool // a Recall is under way
 	withheld  withholding
-	own       ownRuns
 }
 
 // A farewell is what a leader was told of a job that is over here.

@@ -77,7 +77,7 @@ func (u *unaided) takes(j *submitted) time.Duration {
 
 // watch begins the wait for what comes of a job.
 func (u *unaided) watch(j *submitted) {
-	if o := &j.own; u.s.cfg.Unaided && o.until.IsZero() {
+	if o := &j.withheld.own; u.s.cfg.Unaided && o.until.IsZero() {
 		o.last = u.s.now
 		o.until = u.s.now.Add(u.patience(j))
 		u.arm(j, o.until)
@@ -86,7 +86,7 @@ func (u *unaided) watch(j *submitted) {
 
 // brought takes in that something new came of a job from others.
 func (u *unaided) brought(j *submitted) {
-	o := &j.own
+	o := &j.withheld.own
 	if o.until.IsZero() {
 		return
 	}
@@ -104,7 +104,7 @@ func (u *unaided) brought(j *submitted) {
 
 // arm has a job be looked at by then.
 func (u *unaided) arm(j *submitted, at time.Time) {
-	if o := &j.own; o.alarm.IsZero() || at.Before(o.alarm) {
+	if o := &j.withheld.own; o.alarm.IsZero() || at.Before(o.alarm) {
 		o.alarm = at
 		u.s.timers.Set(at, unaidedTimer+string(j.id))
 	}
@@ -112,24 +112,24 @@ func (u *unaided) arm(j *submitted, at time.Time) {
 
 // wake looks at a job; nil for one that is gone.
 func (u *unaided) wake(j *submitted) {
-	if j == nil || u.s.now.Before(j.own.alarm) {
+	if j == nil || u.s.now.Before(j.withheld.own.alarm) {
 		return
 	}
-	j.own.alarm = time.Time{}
+	j.withheld.own.alarm = time.Time{}
 	switch {
 	case j.state.Final:
 	case u.isLate(j):
 		u.due[j.id] = true
 	default: // an own leader, or one that has brought something
-		u.arm(j, later(j.own.until, u.s.now.Add(u.patience(j)/unaidedRuns)))
+		u.arm(j, later(j.withheld.own.until, u.s.now.Add(u.patience(j)/unaidedRuns)))
 	}
 }
 
 // isLate reports whether nothing came of a job for so long that this node helps itself. A leader that is this node
 // needs no help.
 func (u *unaided) isLate(j *submitted) bool {
-	return u.s.cfg.Unaided && !j.own.until.IsZero() && !u.s.now.Before(j.own.until) && u.s.leader != u.s.self &&
-		u.open(j)
+	until := j.withheld.own.until
+	return u.s.cfg.Unaided && !until.IsZero() && !u.s.now.Before(until) && u.s.leader != u.s.self && u.open(j)
 }
 
 // open reports whether tasks of a job may begin.
@@ -157,8 +157,8 @@ func (u *unaided) begin() {
 			delete(u.due, id)
 		case !u.isLate(j):
 			delete(u.due, id)
-			u.arm(j, later(j.own.until, u.s.now.Add(u.s.timing.RetryMax)))
-		case u.s.now.Before(j.own.rest):
+			u.arm(j, later(j.withheld.own.until, u.s.now.Add(u.s.timing.RetryMax)))
+		case u.s.now.Before(j.withheld.own.rest):
 		case u.start(j):
 			return
 		}
@@ -176,7 +176,7 @@ func (u *unaided) giveUp() {
 
 // start has a task of a job run, and reports whether there is one.
 func (u *unaided) start(j *submitted) bool {
-	o := &j.own
+	o := &j.withheld.own
 	i, why := u.choose(j)
 	if why != "" {
 		o.why, o.vain = why, nil
@@ -197,20 +197,20 @@ func (u *unaided) start(j *submitted) bool {
 
 // pause has no task of a job begin for a while.
 func (u *unaided) pause(j *submitted, d time.Duration) {
-	j.own.rest = u.s.now.Add(d)
-	u.arm(j, j.own.rest)
+	j.withheld.own.rest = u.s.now.Add(d)
+	u.arm(j, j.withheld.own.rest)
 }
 
 // choose returns the last task of a job that can be run here: one that nobody has, or else any that is missing; or
 // why there is none.
 func (u *unaided) choose(j *submitted) (i uint64, why string) {
-	missing := ledger.Set{{From: 0, To: j.total}}.Minus(j.have).Minus(j.own.vain)
+	missing := ledger.Set{{From: 0, To: j.total}}.Minus(j.have).Minus(j.withheld.own.vain)
 	for _, set := range []ledger.Set{missing.Minus(j.lent()).Minus(u.onTheirWay(j)), missing} {
 		if i, why = u.lastOf(j, set); why == "" {
 			return i, ""
 		}
 	}
-	return 0, cmp.Or(j.own.why, why)
+	return 0, cmp.Or(j.withheld.own.why, why)
 }
 
 // onTheirWay are tasks whose results came and whose outputs did not yet.
@@ -269,7 +269,7 @@ func (u *unaided) ended(ev *message.Audited) {
 	if j == nil || !u.open(j) || j.have.Contains(ev.Task.Index) {
 		return
 	}
-	o := &j.own
+	o := &j.withheld.own
 	err := j.spec.CheckResult(here)
 	switch {
 	case here.Outcome == task.Completed && err == nil:
@@ -287,7 +287,7 @@ func (u *unaided) ended(ev *message.Audited) {
 
 // came takes in that nothing came of a task, by the machine's fault or its owner's word.
 func (u *unaided) came(j *submitted, here *task.Result, err error) {
-	o := &j.own
+	o := &j.withheld.own
 	if o.tries++; here.Outcome != task.Interrupted || err != nil {
 		o.why = cmp.Or(here.Message, here.Outcome.String())
 		if err != nil {
@@ -304,7 +304,7 @@ func (u *unaided) came(j *submitted, here *task.Result, err error) {
 
 // hold holds what this node made, and says so to the leader.
 func (u *unaided) hold(j *submitted, t *message.TaskSummary) {
-	s, o := u.s, &j.own
+	s, o := u.s, &j.withheld.own
 	key := ResultKey(j.id, t.Index)
 	if !s.save(key, task.TaskID{Job: j.id, Index: t.Index}, t) {
 		return
@@ -328,7 +328,7 @@ func (u *unaided) hold(j *submitted, t *message.TaskSummary) {
 
 // why says how it stands with a job that is late, for its owner.
 func (u *unaided) why(j *submitted) string {
-	o := &j.own
+	o := &j.withheld.own
 	lead := fmt.Sprintf("too little came of the job for %v", u.s.now.Sub(o.last).Round(time.Second))
 	switch {
 	case o.why != "":

@@ -187,7 +187,7 @@ func TestUnaidedIsHeld(t *testing.T) {
 	if len(b.given) != 1 || b.given[0].Index != 1 {
 		t.Errorf("ended are %v", b.given)
 	}
-	if b.ended(task.Result{Outcome: task.Interrupted}); len(b.runs) > 0 || b.s.jobs[b.id].own.tries > 0 {
+	if b.ended(task.Result{Outcome: task.Interrupted}); len(b.runs) > 0 || b.s.jobs[b.id].withheld.own.tries > 0 {
 		t.Errorf("%v runs once the leader brings something", b.runs)
 	}
 	b.own(message.CancelJob{Job: b.id})

@@ -57,6 +57,7 @@ type withholding struct {
 	armed  bool                 // a timer is set
 	alarm  time.Time            // for when
 	pool   pool
+	own    ownRuns // what the submitter runs itself, of which nothing comes
 }
 
 // backups are the members beside the leader, as a submitter asks them.
