@@ -30,6 +30,9 @@ const (
 	manyRest, manyIdle = 30 * time.Second, time.Minute
 	// manyAgain is how long the tasks of nodes that were killed may wait until they run again.
 	manyAgain = 15 * time.Second
+	// manyJobWait is how long a job may take until it is given up: a machine that all nodes share is late, and the
+	// figure wanted is how much.
+	manyJobWait = 5 * time.Minute
 	// manyLook is how often nodes are asked what they see.
 	manyLook = time.Second
 	// manyWay is how much of a job is done when nodes are killed: a fifth.
@@ -258,7 +261,7 @@ func (t manyTrial) computeMany(ctx context.Context, leader *node) error {
 
 // awaitJob waits until the submitter has all of a job.
 func (t manyTrial) awaitJob(ctx context.Context, j *job) error {
-	err := until(ctx, settleLimit, func() string {
+	err := until(ctx, manyJobWait, func() string {
 		if end, held, _ := j.ended(); end.IsZero() {
 			return fmt.Sprintf("node %d holds %d of %d results of %s", j.at.index, held, j.tasks, j.name)
 		}

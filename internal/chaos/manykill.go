@@ -16,7 +16,7 @@ func (t manyTrial) killMany(ctx context.Context, leader *node) error {
 	if err != nil {
 		return err
 	}
-	err = until(ctx, settleLimit, func() string {
+	err = until(ctx, manyJobWait, func() string {
 		if _, held, _ := j.ended(); held < j.tasks/manyWay {
 			return fmt.Sprintf("%d results", held)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"godwit/internal/signed"
 )
@@ -51,9 +50,9 @@ func (r *Release) take(number int, line string) (err error) {
 	case wordSigned:
 		r.Signatures, err = signed.Take(r.Signatures, rest)
 	case "issued ":
-		r.Issued, err = readTime(rest)
+		r.Issued, err = signed.ReadTime(rest)
 	case "expires ":
-		r.Expires, err = readTime(rest)
+		r.Expires, err = signed.ReadTime(rest)
 	case "version ":
 		r.Version = rest
 	case "page ":
@@ -65,9 +64,4 @@ func (r *Release) take(number int, line string) (err error) {
 		}
 	}
 	return err
-}
-
-func readTime(text string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339, text)
-	return t.UTC(), err
 }

@@ -38,10 +38,6 @@ const (
 	MaxVersion = 50
 	// MaxPage bounds an address that a person is to open.
 	MaxPage = 300
-	// MaxLife bounds how long a mirror can hide what is newer.
-	MaxLife = 366 * 24 * time.Hour
-	// MaxSkew is how far a clock may be behind that of a release's maker.
-	MaxSkew = 10 * time.Minute
 )
 
 // Errors of releases that are not to be believed. Check, Since and Parse wrap them with what was found.
@@ -54,6 +50,9 @@ var (
 	// ErrOlder is returned by Since: somebody shows what its makers have replaced.
 	ErrOlder = errors.New("the word of a release is older than one that was seen before")
 )
+
+var kind = signed.Kind{Damaged: ErrDamaged, Unsigned: ErrUnsigned, UnknownKey: ErrUnknownKey, Expired: ErrExpired,
+	Future: ErrFuture, Older: ErrOlder}
 
 // The text of a release: these words, one a line, with what follows each, in this order. What is signed is the text up
 // to the first signature, so that its first line keeps it apart from all else that a key may sign.
@@ -102,13 +101,8 @@ func (r *Release) validate() error {
 		task.Printable(r.Page, MaxPage) != r.Page || strings.Contains(r.Page, " "):
 		return fmt.Errorf("%w: %q is no page, such as https://example.org/godwit", ErrDamaged,
 			task.Printable(r.Page, MaxPage))
-	case !r.Expires.After(r.Issued) || r.Expires.Sub(r.Issued) > MaxLife:
-		return fmt.Errorf("%w: it is to hold from %s to %s, want at most %d days", ErrDamaged,
-			r.Issued.Format(time.RFC3339), r.Expires.Format(time.RFC3339), int(MaxLife.Hours()/24))
-	case r.Issued.Year() < 2000 || r.Expires.Year() > 9999:
-		return fmt.Errorf("%w: its dates make no sense", ErrDamaged)
 	}
-	return nil
+	return kind.Dates(r.Issued, r.Expires)
 }
 
 // IsVersion reports whether a text is a version that can be given out: three numbers, and what comes before them.
@@ -132,34 +126,13 @@ func (r *Release) Check(trusted []task.PeerID, now time.Time) error {
 	if err := r.Signed(trusted); err != nil {
 		return err
 	}
-	switch {
-	case !now.Before(r.Expires):
-		return fmt.Errorf("%w on %s", ErrExpired, r.Expires.Format(time.RFC3339))
-	case r.Issued.After(now.Add(MaxSkew)):
-		return fmt.Errorf("%w: it was made on %s, or the clock here is wrong", ErrFuture, r.Issued.Format(time.RFC3339))
-	}
-	return nil
+	return kind.Holds(r.Issued, r.Expires, now)
 }
 
 // Signed returns nil if one of the trusted keys has signed the release, whenever that was.
 func (r *Release) Signed(trusted []task.PeerID) error {
-	if len(r.Signatures) == 0 {
-		return ErrUnsigned
-	}
-	switch good, bad := signed.By(r.Signatures, trusted, r.body()); {
-	case len(bad) > 0:
-		return fmt.Errorf("%w: the signature of %s is not one of it", ErrDamaged, bad[0])
-	case len(good) == 0:
-		return fmt.Errorf("%w: %s has", ErrUnknownKey, r.Signatures[0].Key)
-	}
-	return nil
+	return kind.Signed(r.Signatures, trusted, r.body())
 }
 
 // Since returns nil if the release was not made before one that was seen.
-func (r *Release) Since(seen *Release) error {
-	if r.Issued.Before(seen.Issued) {
-		return fmt.Errorf("%w: it was made on %s, that one on %s", ErrOlder, r.Issued.Format(time.RFC3339),
-			seen.Issued.Format(time.RFC3339))
-	}
-	return nil
-}
+func (r *Release) Since(seen *Release) error { return kind.Since(r.Issued, seen.Issued) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"godwit/internal/roundtrip"
+	"godwit/internal/signed"
 	"godwit/task"
 )
 
@@ -49,7 +50,7 @@ func TestReleaseHolds(t *testing.T) {
 	}{
 		"signed":           {[]int{1}, []int{1}, 0, nil},
 		"by one of two":    {[]int{1, 2}, []int{3, 2}, time.Hour, nil},
-		"a clock behind":   {[]int{1}, []int{1}, -MaxSkew, nil},
+		"a clock behind":   {[]int{1}, []int{1}, -signed.MaxSkew, nil},
 		"a clock wrong":    {[]int{1}, []int{1}, -time.Hour, ErrFuture},
 		"the last moment":  {[]int{1}, []int{1}, 90*24*time.Hour - 1, nil},
 		"a mirror asleep":  {[]int{1}, []int{1}, 90 * 24 * time.Hour, ErrExpired},

@@ -32,9 +32,9 @@ const (
 	// MaxBytes bounds the text of a list: MaxPeers of some 200 bytes each.
 	MaxBytes = 64 << 10
 	// MaxLife bounds how long a list holds: peers move, and keys are lost.
-	MaxLife = 366 * 24 * time.Hour
+	MaxLife = signed.MaxLife
 	// MaxSkew is how far a clock may be behind that of a list's maker.
-	MaxSkew = 10 * time.Minute
+	MaxSkew = signed.MaxSkew
 )
 
 // Errors of lists that are not to be used. Check and Parse wrap them with what was found.
@@ -47,6 +47,9 @@ var (
 	// ErrOlder is returned by Since: somebody shows what its makers have replaced.
 	ErrOlder = errors.New("bootstrap: the list is older than one that came from there before")
 )
+
+var kind = signed.Kind{Damaged: ErrDamaged, Unsigned: ErrUnsigned, UnknownKey: ErrUnknownKey, Expired: ErrExpired,
+	Future: ErrFuture, Older: ErrOlder}
 
 // The text of a list: these words, one a line, with what follows each. What is signed is the
 // text up to the first signature, so that its first line keeps it apart from all else that a key
@@ -94,46 +97,23 @@ func (l *List) Sign(key ed25519.PrivateKey) (err error) {
 
 // validate checks what New makes and Parse reads.
 func (l *List) validate() error {
-	switch {
-	case len(l.Peers) == 0 || len(l.Peers) > MaxPeers:
+	if len(l.Peers) == 0 || len(l.Peers) > MaxPeers {
 		return fmt.Errorf("%w: it has %d peers, want 1 to %d", ErrDamaged, len(l.Peers), MaxPeers)
-	case !l.Expires.After(l.Issued) || l.Expires.Sub(l.Issued) > MaxLife:
-		return fmt.Errorf("%w: it is to hold from %s to %s, want at most %d days", ErrDamaged,
-			l.Issued.Format(time.RFC3339), l.Expires.Format(time.RFC3339), int(MaxLife.Hours()/24))
-	case l.Issued.Year() < 2000 || l.Expires.Year() > 9999:
-		return fmt.Errorf("%w: its dates make no sense", ErrDamaged)
 	}
-	return nil
+	return kind.Dates(l.Issued, l.Expires)
 }
 
 // Check returns nil if one of the trusted keys has signed the list and it holds at now, else what
 // is the matter with it.
 func (l *List) Check(trusted []task.PeerID, now time.Time) error {
-	if len(l.Signatures) == 0 {
-		return ErrUnsigned
+	if err := kind.Signed(l.Signatures, trusted, l.body()); err != nil {
+		return err
 	}
-	good, bad := signed.By(l.Signatures, trusted, l.body())
-	switch {
-	case len(bad) > 0:
-		return fmt.Errorf("%w: the signature of %s is not one of this list", ErrDamaged, bad[0])
-	case len(good) == 0:
-		return fmt.Errorf("%w: %s has", ErrUnknownKey, l.Signatures[0].Key)
-	case !now.Before(l.Expires):
-		return fmt.Errorf("%w on %s", ErrExpired, l.Expires.Format(time.RFC3339))
-	case l.Issued.After(now.Add(MaxSkew)):
-		return fmt.Errorf("%w: it was made on %s, or the clock here is wrong", ErrFuture, l.Issued.Format(time.RFC3339))
-	}
-	return nil
+	return kind.Holds(l.Issued, l.Expires, now)
 }
 
 // Since returns nil if the list was not made before one that came from the same source; the zero time is none.
-func (l *List) Since(issued time.Time) error {
-	if l.Issued.Before(issued) {
-		return fmt.Errorf("%w: it was made on %s, that one on %s", ErrOlder, l.Issued.Format(time.RFC3339),
-			issued.Format(time.RFC3339))
-	}
-	return nil
-}
+func (l *List) Since(issued time.Time) error { return kind.Since(l.Issued, issued) }
 
 // Parse reads what Text wrote, and nothing else. Who signed it is for Check to find out.
 func Parse(text []byte) (List, error) {
@@ -166,9 +146,9 @@ func (l *List) take(number int, line string) (err error) {
 	word, rest, _ := strings.Cut(line, " ")
 	switch word + " " {
 	case wordIssued:
-		l.Issued, err = readTime(rest)
+		l.Issued, err = signed.ReadTime(rest)
 	case wordExpires:
-		l.Expires, err = readTime(rest)
+		l.Expires, err = signed.ReadTime(rest)
 	case wordPeer:
 		var p overlay.Place
 		if p, err = overlay.ParsePlace(rest); err == nil {
@@ -183,9 +163,4 @@ func (l *List) take(number int, line string) (err error) {
 		err = fmt.Errorf("%q begins no line of a list", word)
 	}
 	return err
-}
-
-func readTime(text string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339, text)
-	return t.UTC(), err
 }
