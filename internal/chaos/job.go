@@ -107,7 +107,8 @@ func (t *trial) submitLabour(ctx context.Context, at *node, name string, tasks i
 	}
 	asked, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if j.id, err = at.verb(asked, "run", file, "--detach"); err != nil {
+	// Equal tasks of another trial job are not to be taken for done.
+	if j.id, err = at.verb(asked, "run", file, "--detach", "--fresh"); err != nil {
 		return nil, fmt.Errorf("handing in %s: %w", name, err)
 	}
 	t.say("%s, of %d tasks, accepted from node %d after %.2f s", name, tasks, at.index, time.Since(j.handed).Seconds())

@@ -35,8 +35,10 @@ const (
 	manyJobWait = 5 * time.Minute
 	// manyLook is how often nodes are asked what they see.
 	manyLook = time.Second
-	// manyWay is how much of a job is done when nodes are killed: a fifth.
-	manyWay = 5
+	// manyWay is how much of a job is done when nodes are killed: a fifth, as it is in its second of five rounds, at
+	// manyKillAfter from when it was accepted.
+	manyWay       = 5
+	manyKillAfter = manyWork * 3 / 2
 	// manyIdleMost is what a node that does nothing may take, in percent of a core.
 	manyIdleMost = .3
 )
