@@ -66,7 +66,7 @@ func (f *farm) putOut(i int32, h *simHost, end func(k int32)) int {
 	n := 0
 	first := h.tasks.head
 	for k := first; k != none; k = f.tasks.slots[k].hnext {
-		if f.tasks.slots[k].status != taskDoomed {
+		if s := f.tasks.slots[k].status; s != taskDoomed && s != taskVoid {
 			f.stop(k, h)
 		}
 	}
@@ -132,8 +132,11 @@ func (f *farm) keep(t *simTask, served, spent float64, safe int64) {
 
 // lost is what becomes of a task that is off its host without a result.
 func (w *world) lost(k, i int32, reason string, again bool) {
-	if w.watch != nil {
+	if w.watch != nil && w.tasks.slots[k].status != taskVoid {
 		w.decided(k, "lost", i, none, reason)
+	}
+	if w.unpaired(k) {
+		return
 	}
 	if again {
 		if w.classes != nil {

@@ -22,7 +22,8 @@ type tally struct {
 
 	arrived, allocated, succeeded, failed, returned, impossible uint64
 	migrations, made, events                                    uint64
-	moved                                                       int64
+	moved, fetched                                              int64
+	copies                                                      uint64
 
 	earlyTasks uint64 // of those that arrived
 
@@ -127,6 +128,13 @@ func (y *tally) checkpoint(n int64, t *simTask, away bool) {
 	y.made += uint64(n)
 	if away {
 		y.moved += n * t.state
+	}
+}
+
+// fetch counts the checkpoint that a task goes on from elsewhere.
+func (y *tally) fetch(t *simTask) {
+	if t.onSaved && t.savedHost == none && !t.early {
+		y.fetched += t.state
 	}
 }
 

@@ -12,6 +12,7 @@ const (
 	taskRunning              // at its host, which may stand still
 	taskDoomed               // its host is gone, and nobody knows yet
 	taskEnded                // and nobody knows yet
+	taskVoid                 // on its way or at a host that is gone, and another run of its task ended first
 )
 
 // A simTask is a task in the system.
@@ -28,6 +29,7 @@ type simTask struct {
 	status        uint8
 	early         bool // first placed in the warm-up: in no count
 	onSaved       bool // the present run goes on from saved
+	second        bool // a copy of its twin, with which it is one task
 
 	saved     int64   // work that the last checkpoint holds
 	savedTime float64 // host time that went into that
@@ -45,6 +47,8 @@ type simTask struct {
 	begunWork float64 // of the host's clocks when the present run began
 	begunTime float64
 	endWork   float64 // of the host's clock when it will end
+
+	twin int32 // the other run of the same task; none
 
 	links
 }
