@@ -1,6 +1,7 @@
 package bags
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -164,48 +165,70 @@ func (d *draw) scenario(b *bag, c *Contender) *sim.Scenario {
 	return s
 }
 
-// ideal is a time that no schedule of a bag beats: in which the hosts, all of them
-// always at work, do as much as its tasks take, or in which the fastest would do the
-// longest. It is cut off where the records end.
+// ideal is a time that no schedule of a bag beats. In it, for each k, the k fastest hosts
+// there are, always at work, do at least as much as its k longest tasks take: more hosts
+// than that those tasks cannot use (as the level algorithm of Horvath, Lam and Sethi, JACM
+// 24, 1977, has it for hosts that stay). It is cut off where the records end.
 func (d *draw) ideal(b *bag) time.Duration {
-	work, longest := 0., 0.
-	for _, w := range d.works(b) {
-		work += float64(w)
-		longest = max(longest, float64(w))
-	}
+	works := d.works(b)
+	slices.Sort(works)
+	slices.Reverse(works)
 	begin := d.from.Add(d.comes)
-	type step struct {
-		at   float64 // nanoseconds from begin
-		rate float64
-	}
-	var steps []step
-	fastest := 0.
+	var changes []change
 	for i := range d.trace.Hosts {
 		h := &d.trace.Hosts[i]
 		for k := max(0, h.History.Find(begin)); k < h.History.Len(); k++ {
 			s := h.History.Spell(k)
-			if s.State != trace.Available || !s.End.After(begin) {
-				continue
+			if s.State == trace.Available && s.End.After(begin) {
+				rate := h.GHz * s.CPU
+				changes = append(changes, change{max(0, s.Start.Sub(begin)), i, rate}, change{s.End.Sub(begin), i, -rate})
 			}
-			rate := h.GHz * s.CPU
-			fastest = max(fastest, rate)
-			steps = append(steps, step{float64(max(0, s.Start.Sub(begin))), rate}, step{float64(s.End.Sub(begin)), -rate})
 		}
 	}
-	slices.SortFunc(steps, func(a, b step) int { return int(a.at - b.at) })
-	end := float64(d.span - d.comes)
-	rate, at := 0., 0.
-	for _, s := range append(steps, step{at: end}) {
-		if can := rate * (s.at - at); can >= work {
-			at += work / rate
-			break
-		} else {
-			work -= can
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	left := make([]float64, len(works)) // of the k longest
+	sum := 0.
+	for k, w := range works {
+		sum += float64(w)
+		left[k] = sum
+	}
+	rates := make([]float64, len(d.trace.Hosts))
+	var fastest []float64
+	at, end := time.Duration(0), d.span-d.comes
+	for _, c := range append(changes, change{at: end}) {
+		if c.at = min(c.at, end); c.at > at {
+			fastest = append(fastest[:0], rates...)
+			slices.Sort(fastest)
+			slices.Reverse(fastest)
+			rate, last := 0., at
+			for k := range left {
+				if k < len(fastest) {
+					rate += fastest[k]
+				}
+				if left[k] <= 0 {
+					continue
+				}
+				if can := rate * float64(c.at-at); can < left[k] {
+					left[k] -= can
+					last = end
+				} else {
+					last = max(last, at+time.Duration(left[k]/rate))
+					left[k] = 0
+				}
+			}
+			if last < end {
+				return last
+			}
+			at = c.at
 		}
-		rate, at = rate+s.rate, s.at
+		rates[c.host] += c.rate
 	}
-	if fastest > 0 {
-		at = max(at, longest/fastest)
-	}
-	return time.Duration(min(at, end))
+	return end
+}
+
+// A change is of a host's rate.
+type change struct {
+	at   time.Duration // after the bag came
+	host int
+	rate float64 // more
 }
