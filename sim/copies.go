@@ -107,6 +107,9 @@ func settleTwin(w *world, t *simTask) {
 	w.tasks.release(k)
 }
 
+// alone says that a run is its task's only one, so that its loss is the task's.
+func (t *simTask) alone() bool { return t.twin == none && t.status != taskVoid }
+
 // unpaired says whether a task that was lost goes on as its twin, or was void.
 func (f *farm) unpaired(k int32) bool {
 	t := &f.tasks.slots[k]

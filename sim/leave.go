@@ -42,7 +42,9 @@ func (w *world) detect(i int32, h *simHost) {
 // loseAll is the end of all tasks of a host: they fail.
 func (w *world) loseAll(i int32, h *simHost, reason string) {
 	n := w.putOut(i, h, func(k int32) {
-		w.tally.fail(w.now, w.tasks.slots[k].early)
+		if w.tasks.slots[k].alone() {
+			w.tally.fail(w.now, w.tasks.slots[k].early)
+		}
 		w.lost(k, i, reason, w.requeue)
 	})
 	if n > 0 && w.traits.Lost != nil {
@@ -54,7 +56,9 @@ func (w *world) loseAll(i int32, h *simHost, reason string) {
 func (w *world) outstay(i int32, h *simHost) {
 	h.graceEnd = never64
 	w.putOut(i, h, func(k int32) {
-		w.tally.giveBack(w.tasks.slots[k].early)
+		if w.tasks.slots[k].alone() {
+			w.tally.giveBack(w.tasks.slots[k].early)
+		}
 		w.lost(k, i, "its host's owner stays", true)
 	})
 }

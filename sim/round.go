@@ -187,11 +187,15 @@ func (w *world) arrive(k int32) {
 		return
 	}
 	if !known {
-		w.tally.giveBack(t.early)
+		if t.alone() {
+			w.tally.giveBack(t.early)
+		}
 		w.lost(k, t.host, "its host leaves and takes nothing new", true)
 		return
 	}
-	w.tally.fail(w.now, t.early)
+	if t.alone() {
+		w.tally.fail(w.now, t.early)
+	}
 	w.lost(k, t.host, "its host was gone when it came", w.requeue)
 	if w.traits.Lost != nil {
 		w.traits.Lost(w.time(), 1)
