@@ -47,7 +47,7 @@ func double(w *world, k, to int32, reason string) {
 	safe := w.safeWork(t, h)
 	w.tasks.slots[c] = simTask{
 		id: t.id, arrived: t.arrived, placed: t.placed, work: t.work, memory: t.memory, state: t.state, class: t.class,
-		early: t.early, second: true, onSaved: safe > 0, saved: safe, from: safe, savedHost: none, twin: k,
+		early: t.early, onSaved: safe > 0, saved: safe, from: safe, savedHost: none, pair: pair{twin: k, second: true},
 		passage: passage{origin: none, to: none}, links: links{child: none, sib: none, hnext: none, hprev: none},
 	}
 	t.twin = c

@@ -164,7 +164,7 @@ func (w *world) admit(a arrival) int32 {
 	k := w.tasks.take()
 	w.tasks.slots[k] = simTask{
 		id: w.born, arrived: w.now, placed: -1, work: max(1, int64(a.work)), memory: a.memory, state: a.state, class: a.class,
-		savedHost: none, host: none, twin: none, passage: passage{origin: none, to: none},
+		savedHost: none, host: none, pair: pair{twin: none}, passage: passage{origin: none, to: none},
 		links: links{child: none, sib: none, hnext: none, hprev: none},
 	}
 	w.born++

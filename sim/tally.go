@@ -22,14 +22,19 @@ type tally struct {
 
 	arrived, allocated, succeeded, failed, returned, impossible uint64
 	migrations, made, events                                    uint64
-	moved, fetched                                              int64
-	copies                                                      uint64
+	carried
 
 	earlyTasks uint64 // of those that arrived
 
 	response, makespan spread
 
 	census
+}
+
+// carried is what went from host to host.
+type carried struct {
+	moved, fetched int64  // bytes: of checkpoints and moves, and of checkpoints that tasks went on from
+	copies         uint64 // second runs of tasks
 }
 
 // A census is for Little's law: the number in the system, and its integral over time;

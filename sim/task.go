@@ -29,7 +29,6 @@ type simTask struct {
 	status        uint8
 	early         bool // first placed in the warm-up: in no count
 	onSaved       bool // the present run goes on from saved
-	second        bool // a copy of its twin, with which it is one task
 
 	saved     int64   // work that the last checkpoint holds
 	savedTime float64 // host time that went into that
@@ -48,9 +47,14 @@ type simTask struct {
 	begunTime float64
 	endWork   float64 // of the host's clock when it will end
 
-	twin int32 // the other run of the same task; none
-
+	pair
 	links
+}
+
+// A pair is two runs of one task.
+type pair struct {
+	twin   int32 // the other run; none
+	second bool  // this one is the copy
 }
 
 // A passage is a task's way from one host to another.

@@ -150,15 +150,13 @@ func (f *BagOptions) sets() (out []bags.Set, missing []string, err error) {
 }
 
 func (f *BagOptions) print(w io.Writer, r *bags.Report, missing []string) {
-	last := r.Seed + uint64(r.Runs) - 1
-	fmt.Fprintf(w, "The end of a bag: %d hosts of each set, seeds %d to %d, which draw hosts, days, speeds and when it "+
-		"comes.\n", bags.Hosts, r.Seed, last)
-	fmt.Fprintln(w, "Tasks of 1 h (alike) or of 15 min to 3 h (mixed); state 64 MiB, checkpoint 1 s, 10 Mbit/s; owners leave "+
-		"without warning.")
-	fmt.Fprintln(w, "Every rival makes automatic checkpoints and copies its last tasks. MEDIAN and P95 are of the time to the "+
-		"last result;")
-	fmt.Fprintln(w, "MET is of deadlines, 1.5 times IDEAL, which no schedule beats; SENT is of checkpoints and moves, UPLOAD "+
-		"with what was fetched.")
+	fmt.Fprintf(w, "The end of a bag: %d hosts of each set, seeds %d to %d, which draw hosts, days, speeds and the hour.\n",
+		bags.Hosts, r.Seed, r.Seed+uint64(r.Runs)-1)
+	fmt.Fprint(w, `Tasks of 1 h (alike) or of 15 min to 3 h (mixed); state 64 MiB, checkpoint 1 s, 10 Mbit/s; owners leave
+without warning. Every rival makes automatic checkpoints and copies its last tasks. MEDIAN and P95 are of the
+time to the last result; MET is of deadlines, 1.5 times IDEAL, which no schedule beats; SENT is of checkpoints
+and moves, UPLOAD with what was fetched.
+`)
 	for _, m := range missing {
 		fmt.Fprintf(w, "%s: left out, its records are not there\n", m)
 	}
