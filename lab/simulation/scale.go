@@ -14,7 +14,7 @@ type scale struct {
 	Summaries float64 `json:"summaries_heard_per_h"`        // by each leader
 	Messages  float64 `json:"messages_per_member_per_s"`    // between machines
 	Takeovers float64 `json:"takeovers_per_cell_per_day"`   // beyond the first of each
-	Placed    float64 `json:"placed_per_s"`                 // tasks, while there are some; of the model, of two minutes each
+	Placed    float64 `json:"placed_per_s"`                 // tasks, while there are some; of two minutes in the model
 	MB        float64 `json:"advert_mb_per_member_per_day"` // what the adverts cost each member
 }
 
@@ -148,8 +148,8 @@ func printScale(w io.Writer, results []result) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "The model is fitted to %d runs (docs/measured.md): a member says %.2f adverts when it starts "+
-		"and %.2f an hour,\nand %.2f messages a second; a leader %.1f summaries an hour; a cell has another leader %.2f "+
+	_, err := fmt.Fprintf(w, "The model is fitted to %d runs (docs/measured.md): a member says %.2f adverts when it "+
+		"starts and %.2f an hour,\nand %.2f messages a second; a leader %.1f summaries an hour; a cell has another leader %.2f "+
 		"times a day; tasks\nof two minutes are placed as members have room. Adverts are heard by each member, summaries "+
 		"by each leader.\nMB are adverts at %d bytes each, measured on libp2p.\n", len(fittedRuns), m.starts, m.adverts,
 		m.messages, m.summaries, m.takeovers*hoursADay, advertBytes)
