@@ -148,8 +148,8 @@ func printScale(w io.Writer, results []result) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, `The model is fitted to %d runs (docs/measured.md): a member says %.2f adverts when it starts and %.2f
-an hour, and %.2f messages a second; a leader %.1f summaries an hour; a cell has another leader %.2f times
+	_, err := fmt.Fprintf(w, `The model is fitted to %d runs (docs/measured.md): a member says %.2f adverts when it begins
+and %.2f an hour, and %.2f messages a second; a leader %.1f summaries an hour; a cell has another leader %.2f times
 a day; tasks of two minutes are placed as members have room. Adverts are heard by each member, summaries by
 each leader. MB are adverts at %d bytes each, measured on libp2p.
 `, len(fittedRuns), m.starts, m.adverts, m.messages, m.summaries, m.takeovers*hoursADay, advertBytes)
