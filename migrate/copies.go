@@ -55,8 +55,7 @@ const (
 )
 
 // Slow copies a task that is expected to take twice as long where it runs as a copy
-// would. It is what rivals are given in comparisons, and what coordinators did before
-// they had Tail.
+// would: the rule by which coordinators copy tasks that cannot move.
 type Slow struct {
 	last []lastRun
 	idle []int32

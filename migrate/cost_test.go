@@ -85,7 +85,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestCostRests: a task that moved is left alone for ten transfers.
+// TestCostRests: a task that moved is left alone for two transfers.
 func TestCostRests(t *testing.T) {
 	c := parse(t, "cost").(*Cost)
 	there := []Host{busy("a", 1, time.Hour), free("b", 1)}
@@ -95,11 +95,11 @@ func TestCostRests(t *testing.T) {
 	back := []Host{busy("b", 1, time.Hour), free("a", 1)}
 	back[0].Tasks = there[0].Tasks
 	changed := rates{"a": .01, "b": 30}
-	if got := told(c.Moves(hour(.1), back, changed, slowLink)); got != "" {
-		t.Errorf("after six minutes %q", got)
+	if got := told(c.Moves(hour(.02), back, changed, slowLink)); got != "" {
+		t.Errorf("after a minute %q", got)
 	}
-	if got := told(c.Moves(hour(.2), back, changed, slowLink)); got != "b>a " {
-		t.Errorf("after twelve minutes %q", got)
+	if got := told(c.Moves(hour(.04), back, changed, slowLink)); got != "b>a " {
+		t.Errorf("after three minutes %q", got)
 	}
 }
 

@@ -58,6 +58,11 @@ func (c *Costs) Transfer(bytes int64) time.Duration {
 // What a departure costs besides, until it is known, is the same for all k. A transfer
 // is not begun before the last is over: no interval is shorter than transfer.
 func Interval(left, pause, transfer time.Duration, stay func(d time.Duration) float64) time.Duration {
+	return interval(left, pause, transfer, 0, stay)
+}
+
+// interval is Interval where each checkpoint costs price besides its pause.
+func interval(left, pause, transfer, price time.Duration, stay func(d time.Duration) float64) time.Duration {
 	if left <= 0 || transfer >= left {
 		return 0
 	}
@@ -67,17 +72,18 @@ func Interval(left, pause, transfer time.Duration, stay func(d time.Duration) fl
 		return 0
 	}
 	t, c, away := float64(left), float64(pause), float64(transfer)
-	young := max(math.Sqrt(2*c*l.time()/q)-c, away, float64(leastInterval))
+	all := c + float64(price)
+	young := max(math.Sqrt(2*all*l.time()/q)-c, away, float64(leastInterval))
 	near := math.Round(t/young) - 1
 	if near > mostCuts {
 		return time.Duration(young)
 	}
-	best, least := 0.0, l.loss(t, 0, 0, 0)
+	best, least := 0.0, l.loss(t, 0, 0, 0, 0)
 	for _, cuts := range [...]float64{1, near - 1, near, near + 1} {
 		if cuts < 1 || t/(cuts+1) < away {
 			continue
 		}
-		if loss := l.loss(t, cuts, c, away); loss < least {
+		if loss := l.loss(t, cuts, c, all, away); loss < least {
 			best, least = t/(cuts+1), loss
 		}
 	}
@@ -144,9 +150,9 @@ func (l *life) time() (sum float64) {
 // checkpoints hold and with the time that the last of these travels to where the task
 // goes on; else the pauses. That the pauses put off the end is left out: they are short
 // beside the run.
-func (l *life) loss(t, cuts, pause, away float64) float64 {
+func (l *life) loss(t, cuts, pause, all, away float64) float64 {
 	end := l.at[marks-1]
-	sum := l.time() - t*end + cuts*pause*end
+	sum := l.time() - t*end + cuts*all*end
 	part := t / (cuts + 1)
 	for k := 1.0; k <= cuts; k++ {
 		gain := part

@@ -13,10 +13,6 @@ const (
 	// mostSave is the most: what no history shows, a kill -9 or a power cut, then
 	// costs five minutes in the mean, and the pauses less than a thousandth.
 	mostSave = 10 * time.Minute
-	// saveRest is how many times as long as its transfer a checkpoint stays the
-	// newest, so that checkpoints take at most a tenth of a member's uplink, as
-	// moves do (costRest).
-	saveRest = 10
 	// usualWork is what a task is taken to have left of which nobody knows: as
 	// placement takes it.
 	usualWork = time.Hour
@@ -38,7 +34,7 @@ func Remaining(told, done time.Duration) time.Duration {
 }
 
 // SaveAfter is after how much running time a task that runs should make its next
-// checkpoint, and why, for people: Interval within bounds. left is the running time
+// checkpoint, and why, for people: Thrifty within bounds. left is the running time
 // to its end, 0 if nobody knows; pause and transfer are what its checkpoints took,
 // 0 before the first. What is known of left is a guess from other tasks: where none
 // pays before it, the task is saved after the longest time all the same, if it still
@@ -48,7 +44,7 @@ func SaveAfter(left, pause, transfer time.Duration, stay func(d time.Duration) f
 	if left <= 0 {
 		left, of = usualWork, "a task of unknown length"
 	}
-	every := Interval(left, pause, transfer, stay)
+	every := Thrifty(left, pause, transfer, stay)
 	least := min(max(leastSave, saveRest*min(transfer, mostSave)), mostSave)
 	switch {
 	case every == 0:

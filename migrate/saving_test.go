@@ -20,14 +20,14 @@ func TestSaveAfter(t *testing.T) {
 		says                  string
 	}{
 		{"nobody knows its length", 0, 0, 0, hourly, leastSave, leastSave, "unknown length"},
-		{"Young's", 0, time.Second, 2 * time.Second, hourly, 80 * time.Second, 90 * time.Second, "probability 0.368"},
+		{"Young's", 0, time.Second, 2 * time.Second, hourly, 85 * time.Second, 95 * time.Second, "probability 0.368"},
 		{"a short task", 20 * time.Second, 28 * ms, time.Minute, hourly, mostSave, mostSave, "no checkpoint pays"},
 		{"a host that stays", 10 * time.Hour, time.Second, time.Second, exponential(24 * 365 * time.Hour), mostSave,
 			mostSave, "no forecast sees"},
 		{"a host that never left", 0, 28 * ms, time.Second, func(time.Duration) float64 { return 1 }, mostSave, mostSave,
 			"no checkpoint pays"},
-		{"a slow uplink", 10 * time.Hour, 28 * ms, 20 * time.Second, hourly, 200 * time.Second, 200 * time.Second,
-			"travel for 20s"},
+		{"a slow uplink", 10 * time.Hour, 28 * ms, 20 * time.Second, hourly, 2 * time.Minute, 130 * time.Second,
+			"travels for 20s"},
 		{"a very slow one", 100 * time.Hour, 28 * ms, time.Hour, hourly, mostSave, mostSave, ""},
 	} {
 		got, why := SaveAfter(tt.left, tt.pause, tt.transfer, tt.stay)
@@ -66,5 +66,29 @@ func TestRemaining(t *testing.T) {
 		if got := Remaining(tt.told, tt.done); got != tt.want {
 			t.Errorf("%v of %v done: %v left, want %v", tt.done, tt.told, got, tt.want)
 		}
+	}
+}
+
+// TestThrifty: what travels for long is sent seldom, and never more than a quarter of the
+// time; without a transfer it is Young's interval.
+func TestThrifty(t *testing.T) {
+	hourly := exponential(time.Hour)
+	const left, pause = 10 * time.Hour, time.Second
+	if got, want := Thrifty(left, pause, 0, hourly), Interval(left, pause, 0, hourly); got != want {
+		t.Errorf("without a transfer: %v, Interval %v", got, want)
+	}
+	last := time.Duration(0)
+	for _, transfer := range []time.Duration{time.Second, 10 * time.Second, time.Minute, 10 * time.Minute} {
+		got := Thrifty(left, pause, transfer, hourly)
+		if got < last || got < saveRest*transfer {
+			t.Errorf("%v for a transfer of %v, after %v for a shorter one", got, transfer, last)
+		}
+		last = got
+	}
+	if got := Thrifty(left, pause, time.Minute, exponential(10000*time.Hour)); got != 0 && got < time.Hour {
+		t.Errorf("a host that hardly ever leaves: %v", got)
+	}
+	if got := Thrifty(time.Minute, pause, time.Hour, hourly); got != 0 {
+		t.Errorf("it ends before a checkpoint would be there: %v", got)
 	}
 }

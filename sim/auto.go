@@ -46,7 +46,11 @@ func (f *farm) every(i int32, h *simHost, t *simTask) int64 {
 		return f.lastMoment(i, t, float64(pause+transfer)*speed)
 	}
 	now, peer := f.time(), f.peer(i)
-	every := migrate.Interval(time.Duration(min(left, float64(longest))), pause, transfer, func(d time.Duration) float64 {
+	interval := migrate.Interval
+	if f.saves.Thrifty {
+		interval = migrate.Thrifty
+	}
+	every := interval(time.Duration(min(left, float64(longest))), pause, transfer, func(d time.Duration) float64 {
 		p, _ := f.saveForecast.Stay(peer, now, d)
 		return p
 	})

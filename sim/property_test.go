@@ -78,7 +78,7 @@ func drawScenario(t *rapid.T) *Scenario {
 			Away: rapid.Bool().Draw(t, "away")}
 	}
 	if rapid.Bool().Draw(t, "auto") {
-		s.Checkpoints.Auto, s.Checkpoints.Every = true, 0
+		s.Checkpoints.Auto, s.Checkpoints.Every, s.Checkpoints.Thrifty = true, 0, rapid.Bool().Draw(t, "thrifty")
 	}
 	moves := rapid.Bool().Draw(t, "owners' tasks move")
 	if moves { // too much has to be so for it to be drawn often

@@ -1,6 +1,10 @@
 package sim
 
-import "godwit/scheduler/place"
+import (
+	"time"
+
+	"godwit/scheduler/place"
+)
 
 // A view shows the queue to a policy, then tasks of the saturated classes, which
 // come as it looks at them.
@@ -25,7 +29,9 @@ func (v *view) Next() (place.Task, bool) {
 	}
 	v.last = next
 	v.shown = append(v.shown, next)
-	return w.shape(next), true
+	t := w.shape(next)
+	t.Age = time.Duration(w.now - w.tasks.slots[next].arrived)
+	return t, true
 }
 
 // SkipJob implements place.Queue. A job's tasks are those of one class that came

@@ -129,6 +129,9 @@ type Checkpoints struct {
 	// Auto chooses the interval anew for each run of a task: by migrate.Interval,
 	// from the forecast of its host then. Every must be 0.
 	Auto bool
+	// Thrifty has automatic checkpoints take their transfer into account:
+	// migrate.Thrifty in place of migrate.Interval.
+	Thrifty bool
 	// Pause is how long a task stands still for one, for each 64 MiB of state
 	// (in proportion, at least for 1 MiB).
 	Pause time.Duration

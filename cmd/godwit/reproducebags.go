@@ -21,7 +21,8 @@ tasks. Beside it run FCFS, in turn as published and to the fastest host, longest
 Zhang's policies alone and with PSPP, and an oracle that knows the trace. Every rival
 makes the same automatic checkpoints, and copies its last tasks by a rule that looks at
 speed and forecast. The default runs without each of its parts too: with one forecast
-for all hosts, without checkpoints, without moves, without copies.
+for all hosts, without checkpoints, without moves, without copies, with the rivals'
+checkpoints, and with tasks in turn.
 
 Told are the median and the 95th percentile of the time to the last result, deadlines
 met (one and a half times a time that no schedule beats), checkpoints and states sent,

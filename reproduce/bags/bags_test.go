@@ -67,7 +67,7 @@ func TestRefused(t *testing.T) {
 // of the table does what one in it does.
 func TestRivalsHaveAll(t *testing.T) {
 	for _, c := range Contenders("expected", "cost") {
-		if c.Part == Rival && (!c.Auto || c.Copies != baseCopies || c.Predictor != "") {
+		if c.Part == Rival && (!c.Auto || c.Copies != baseCopies || c.Migration == "cost" || c.Predictor != "") {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -136,5 +136,15 @@ func TestGeometricMeans(t *testing.T) {
 	f := figures(&c, []Played{{MakespanS: 1, IdealS: 1, Done: true, Met: true}, {MakespanS: 4, IdealS: 1}})
 	if math.Abs(f.MeanS-2) > 1e-12 || f.DonePct != 50 || f.MetPct != 50 || f.MedianS != 1 || f.P95S != 4 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestInTurn: the default without its order, however it is written.
+func TestInTurn(t *testing.T) {
+	for _, tt := range [][2]string{{"expected", ":order=turn"}, {"expected:unknown=2h", ",order=turn"},
+		{"expected:order=longest", ""}, {"uptime", ""}} {
+		if got := inTurn(tt[0]); got != tt[1] {
+			t.Errorf("%s: got %q, want %q", tt[0], got, tt[1])
+		}
 	}
 }

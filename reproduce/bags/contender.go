@@ -1,6 +1,9 @@
 package bags
 
 import (
+	"strings"
+
+	"godwit/reproduce"
 	"godwit/reproduce/policies"
 	"godwit/sim"
 )
@@ -13,6 +16,7 @@ type Contender struct {
 	Copies    string `json:"copies"`    // as migrate.CopierOf reads it
 	Predictor string `json:"predictor"` // of all forecasts; "" is the usual
 	Auto      bool   `json:"auto_checkpoints"`
+	Thrifty   bool   `json:"thrifty_checkpoints"` // as sim.Checkpoints has it
 	Part      Part   `json:"part"`
 }
 
@@ -35,23 +39,20 @@ const (
 	OracleName  = "oracle"
 )
 
-// The rule of copies that every rival is given, and the default's.
-const (
-	baseCopies = "slow"
-	ourCopies  = "slow"
-)
+// baseCopies is the rule of copies that everybody has.
+const baseCopies = "slow"
 
 // BaseRate is a predictor by which all hosts are alike: the forecast that knows nobody.
 const BaseRate = "pooled"
 
 // Contenders are the default with a placement and a migration policy, the same without
-// a part of it, the rivals, and the oracle. Every rival makes automatic checkpoints and
-// copies its last tasks by the base rule. Of Zhang's four policies of migration there are
+// a part of it, the rivals, and the oracle. Every rival makes automatic checkpoints by
+// Young's rule and copies its last tasks. Of Zhang's four policies of migration there are
 // none and PSPP: where hosts give no notice and lend all of their processor or nothing
 // reactive and CBR move nothing.
 func Contenders(placement, migration string) []Contender {
-	ours := Contender{DefaultName, placement, migration, ourCopies, "", true, Ours}
-	out := []Contender{ours, {OracleName, sim.OracleSoonest, "none", "none", "", true, Bound}}
+	ours := Contender{DefaultName, placement, migration, baseCopies, "", true, true, Ours}
+	out := []Contender{ours, {OracleName, sim.OracleSoonest, "none", "none", "", true, false, Bound}}
 	without := func(name string, change func(c *Contender)) {
 		c := ours
 		c.Name, c.Part = "default, "+name, Ablation
@@ -61,13 +62,27 @@ func Contenders(placement, migration string) []Contender {
 	without("forecasts of the base rate", func(c *Contender) { c.Predictor = BaseRate })
 	without("no checkpoints", func(c *Contender) { c.Auto = false })
 	without("no moves", func(c *Contender) { c.Migration = "none" })
-	without("copies of the base rule", func(c *Contender) { c.Copies = baseCopies })
 	without("no copies", func(c *Contender) { c.Copies = "none" })
-	out = append(out, Contender{FastestName, "fcfs", "none", baseCopies, "", true, Rival})
+	without("checkpoints of the base rule", func(c *Contender) { c.Thrifty = false })
+	without("tasks in turn", func(c *Contender) { c.Placement += inTurn(c.Placement) })
+	out = append(out, Contender{"fcfs, the default's checkpoints", reproduce.FCFS, "none", baseCopies, "", true, true, Rival})
+	out = append(out, Contender{FastestName, "fcfs", "none", baseCopies, "", true, false, Rival})
 	for _, p := range policies.Rivals(true) {
 		if p.Migration == "none" || p.Migration == "pspp" {
-			out = append(out, Contender{p.String(), p.Placement, p.Migration, baseCopies, "", true, Rival})
+			out = append(out, Contender{p.String(), p.Placement, p.Migration, baseCopies, "", true, false, Rival})
 		}
 	}
 	return out
+}
+
+// inTurn is what makes a placement policy take tasks in turn, "" if it has no other way.
+func inTurn(placement string) string {
+	name, params, has := strings.Cut(placement, ":")
+	switch {
+	case name != "expected" || strings.Contains(params, "order="):
+		return ""
+	case has:
+		return ",order=turn"
+	}
+	return ":order=turn"
 }

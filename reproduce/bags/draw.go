@@ -156,7 +156,7 @@ func (d *draw) scenario(b *bag, c *Contender) *sim.Scenario {
 		Workload:    sim.Workload{Requeue: true},
 		Hosts:       sim.HostRules{Owner: sim.Kill, Speeds: sim.Traced},
 		Network:     sim.Network{Delay: delay, Detect: detect, Upload: upload},
-		Checkpoints: sim.Checkpoints{Auto: c.Auto, Pause: pause, Away: true},
+		Checkpoints: sim.Checkpoints{Auto: c.Auto, Thrifty: c.Thrifty, Pause: pause, Away: true},
 	}
 	for _, w := range d.works(b) {
 		s.Workload.Classes = append(s.Workload.Classes, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{d.comes},

@@ -13,9 +13,12 @@ import (
 
 func init() {
 	Register("expected", Kind{
-		Params: "unknown",
-		Does:   "tasks in order to where they are expected to end first, by speed, forecast and what a loss costs",
-		Make:   func(ps *spec.Params) Policy { return &Expected{unknown: ps.Duration("unknown", unknownWork)} },
+		Params: "unknown order",
+		Does: "tasks, at the end of a bag the longest first (order=turn: in turn), to where they are expected to end first, " +
+			"by speed, forecast and what a loss costs",
+		Make: func(ps *spec.Params) Policy {
+			return &Expected{unknown: ps.Duration("unknown", unknownWork), inTurn: ps.Choice("order", "longest", "turn") == 1}
+		},
 	})
 }
 
@@ -42,6 +45,8 @@ const (
 // have left. What is redone is half of the length; of a task that saves, half of
 // its checkpoint interval (Young's, for that mean) and a transfer, if that is less.
 //
+// At the end of a bag the longest of the tasks that wait go first: see expected_longest.go.
+//
 // Hosts of which none is expected to be done sooner than another by a part of the
 // length that a forecast can tell (alike) are taken in the order in which they came:
 // lives fall off ever more slowly with age in all traces measured (Weibull shapes below
@@ -61,6 +66,7 @@ const (
 // to busy ones ahead: see expected_ahead.go.
 type Expected struct {
 	unknown time.Duration
+	inTurn  bool // the longest are not first
 	s       Situation
 
 	hosts []Host
@@ -80,6 +86,8 @@ type wanting struct {
 	task    Task
 	length  float64 // nanoseconds on the reference core
 	guessed bool    // nobody knows
+	sooner  bool    // it goes before others whose turn it was
+	turn    int32   // its place in the queue, where that matters
 }
 
 // lifeParts are the parts of the round's longest task at which each host's survival
@@ -116,7 +124,11 @@ func (p *Expected) Place(now time.Time, queue Queue, hosts []Host, f Forecast, _
 		}
 		r := l.heap[k]
 		h := &p.hosts[r.host]
-		reason := Reason{words: expectedWords, x: r.stay, y: r.end, n: int64(p.lengthAt(h, l.length)), m: int64(len(l.heap))}
+		words := expectedWords
+		if w.sooner {
+			words = longestWords
+		}
+		reason := Reason{words: words, x: r.stay, y: r.end, n: int64(p.lengthAt(h, l.length)), m: int64(len(l.heap))}
 		p.out = append(p.out, Placement{w.task.ID, h.Peer, reason})
 		h.Take(&w.task)
 	}
@@ -149,10 +161,11 @@ func (p *Expected) collect(queue Queue) {
 		least = min(least, min(h.Memory, h.MemoryFree)/int64(min(h.Free, h.Idle())))
 	}
 	p.alike = true
-	for misses := 0; len(p.tasks) < p.idle && misses < maxMisses; {
+	look := p.idle
+	for misses := 0; len(p.tasks) < look && misses < maxMisses; {
 		t, ok := queue.Next()
 		if !ok {
-			return
+			break
 		}
 		if len(t.Avoid) > 0 || t.Memory > least {
 			p.alike = false
@@ -165,7 +178,14 @@ func (p *Expected) collect(queue Queue) {
 			}
 		}
 		length := float64(cmp.Or(t.Left, t.Work, p.unknown))
-		p.tasks, p.most = append(p.tasks, wanting{t, length, t.unknown()}), max(p.most, length)
+		p.tasks = append(p.tasks, wanting{task: t, length: length, guessed: t.unknown()})
+		if len(p.tasks) == 1 && length >= briefWork {
+			look = p.look()
+		}
+	}
+	p.longestFirst()
+	for i := range p.tasks {
+		p.most = max(p.most, p.tasks[i].length)
 	}
 }
 

@@ -160,3 +160,45 @@ func TestExpectedAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a round", n)
 	}
 }
+
+// TestExpectedLongestFirst: at the end of a bag the task with the most left goes first,
+// to where it is done first, and says so; not where it came long after others, nor while
+// more wait than are weighed, nor of short tasks, nor with order=turn.
+func TestExpectedLongestFirst(t *testing.T) {
+	bag := func(hours ...float64) (out []Task) {
+		for i, h := range hours {
+			out = append(out, Task{ID: task.TaskID{Job: "j", Index: uint64(i)}, Work: time.Duration(h * float64(time.Hour))})
+		}
+		return out
+	}
+	aged := bag(1, 3)
+	aged[0].Age = 5 * time.Hour
+	for _, tt := range []struct {
+		name, policy string
+		tasks        []Task
+		s            Situation
+		want         string
+	}{
+		{"the longest", "expected", bag(1, 2, 3), Situation{Waiting: 3}, "j/2:a"},
+		{"equal ones in turn", "expected", bag(2, 2, 2), Situation{Waiting: 3}, "j/0:a"},
+		{"an old one", "expected", aged, Situation{Waiting: 2}, "j/0:a"},
+		{"far from the end", "expected", bag(1, 2, 3), Situation{Waiting: mostWeighed + 1}, "j/0:a"},
+		{"no end", "expected", bag(1, 2, 3), Situation{Waiting: 3, Endless: true}, "j/0:a"},
+		{"in turn", "expected:order=turn", bag(1, 2, 3), Situation{Waiting: 3}, "j/0:a"},
+		{"short ones", "expected", bag(.001, .002, .003), Situation{Waiting: 3}, "j/0:a"},
+	} {
+		p, err := Parse(tt.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Traits().Situate(tt.s)
+		out := p.Place(time.Time{}, &list{tasks: tt.tasks}, []Host{member("a", 1, 1, 1)}, Unknown{}, nil)
+		if got := placed(out); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+			continue
+		}
+		if why := out[0].Reason.String(); strings.Contains(why, "most left") != (tt.want == "j/2:a") {
+			t.Errorf("%s: because %q", tt.name, why)
+		}
+	}
+}
