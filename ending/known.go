@@ -15,8 +15,8 @@ type bounds struct {
 	events int // of one draw; what is left then is done at the rate until then
 }
 
-// usualBounds hold where a job's tasks are few for the members, so that its end is that of its last ones,
-// and manyBounds where each slot has manyRounds of tasks to run and more: then the end is a matter of means, which fewer tell as well
+// usualBounds hold where a job's tasks are few for the members, so that its end is that of its last ones. manyBounds hold
+// where each slot has manyRounds of tasks to run and more: then the end is a matter of means, which fewer tell as well
 // (TestFewMembersTellTheSame), and of days to come, which take the more events the more members there are.
 var (
 	usualBounds = bounds{known: 512, drawn: 192, events: 12_000}
@@ -40,8 +40,9 @@ func boundsFor(members []Member, most int, tasks float64) bounds {
 // spare is how many hosts each task is thought to need where the fastest are taken: some leave.
 const spare = 2
 
-// some leaves out members where they are more than that many, and returns which share of them is left: where a job has
-// few tasks it has the fastest of those that are there, else any. Equal arguments give equal members, whatever their order.
+// some leaves out members where they are more than that many, and returns which share of them is left: where a job
+// has few tasks it has the fastest of those that are there, else any. Equal arguments give equal members, whatever
+// their order.
 func some(all []Member, tasks float64, most int) ([]Member, float64) {
 	if len(all) <= most {
 		return all, 1
