@@ -15,7 +15,7 @@ type bounds struct {
 	events int // of one draw; what is left then is done at the rate until then
 }
 
-// usualBounds hold where a job's tasks are few for the members, so that its end is that of its last ones. manyBounds hold
+// usualBounds hold where a job's tasks are few for the members, so its end is that of its last ones. manyBounds hold
 // where each slot has manyRounds of tasks to run and more: then the end is a matter of means, which fewer tell as well
 // (TestFewMembersTellTheSame), and of days to come, which take the more events the more members there are.
 var (
