@@ -60,7 +60,7 @@ func (t *Task) validate() error {
 	if t.Module == "" {
 		return errors.New("task has no module")
 	}
-	if t.Pages == nil && (t.OnState != nil || len(t.From) > 0 || t.Every > 0 || t.Save != nil || t.Stages != nil ||
+	if t.Pages == nil && (t.OnState != nil || len(t.From) > 0 || t.Every > 0 || t.Save != nil || t.Due != nil || t.Stages != nil ||
 		t.Freeze != nil || t.FreezeAtFuel > 0) {
 		return errors.New("task has no store for its checkpoints")
 	}

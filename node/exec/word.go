@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -53,24 +54,39 @@ func chainOf(body []byte, s snapshot) ([]task.Link, error) {
 	return task.ChainOn(task.Link{Fuel: s.fuel, CPU: s.cpu, Voucher: w.Voucher}, w.Before), nil
 }
 
+// believed is a chain without what it says that replicas agree on, unless as many do as the job asks for, by words
+// that they signed: who answers for a run says so itself, and believes no leader.
+func believed(job *task.Job, id task.TaskID, chain []task.Link) []task.Link {
+	agreed := func(l task.Link) bool { return len(l.With) > 0 }
+	if !slices.ContainsFunc(chain, agreed) || job != nil && job.CheckAgreed(chain) == nil && task.VerifyChain(id, chain) == nil {
+		return chain
+	}
+	chain = slices.Clone(chain)
+	for k := range chain {
+		chain[k].With = nil
+	}
+	return chain
+}
+
 // checkWord refuses a state that its source does not answer for.
-func checkWord(body []byte, id task.TaskID, from task.PeerID, s snapshot) error {
+func checkWord(body []byte, job *task.Job, id task.TaskID, from task.PeerID, s snapshot) error {
 	chain, err := chainOf(body, s)
 	if err != nil {
 		return err
 	}
+	chain = believed(job, id, chain)
 	if by := chain[0].Voucher.Worker; by != from {
 		return fmt.Errorf("the word is %s's", by)
 	}
 	return checkChain(id, chain, s.manifest)
 }
 
-// chainFrom returns the chain of a run that goes on from a checkpoint, whose manifest was fetched.
-func chainFrom(id task.TaskID, c *message.Checkpoint, manifest []byte) ([]task.Link, error) {
+// chainFrom returns the chain of a run of a job's task that goes on from a checkpoint, whose manifest was fetched.
+func chainFrom(job *task.Job, id task.TaskID, c *message.Checkpoint, manifest []byte) ([]task.Link, error) {
 	if c.Voucher == nil {
 		return nil, errors.New("nobody vouches for it")
 	}
-	chain := c.Chain()
+	chain := believed(job, id, c.Chain())
 	if err := checkChain(id, chain, manifest); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBad, err)
 	}
