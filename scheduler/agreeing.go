@@ -115,7 +115,7 @@ func (m *meeting) boundaries(root task.PeerID, from, to, spacing uint64) (of []t
 }
 
 // sureState is the state of a task on which its replicas agree; nil for none, and where a run of it failed.
-func (j *job) sureState(i uint64) *message.Checkpoint {
+func sureState(j *job, i uint64) *message.Checkpoint {
 	m := j.meetings[i]
 	if m == nil || m.sure == nil || j.ledger.Rows[i] != nil && j.failedFrom(i, m.sure) {
 		return nil

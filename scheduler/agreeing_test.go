@@ -70,7 +70,7 @@ func TestReplicasAgreeOnAState(t *testing.T) {
 			s.marked(11, leases[11], s.saidOf(11, leases[11], tt.third))
 		}
 		s.marked(9, leases[9], s.saidOf(9, leases[9], at), at)
-		sure := s.job.sureState(3)
+		sure := sureState(s.job, 3)
 		if (sure != nil) != tt.want {
 			t.Errorf("%s: they agree on %+v", name, sure)
 			continue
@@ -106,7 +106,7 @@ func TestReplicasAgreeOnAState(t *testing.T) {
 			t.Errorf("%s: for what comes of it %v answer", name, by)
 		}
 		s.cannotGoOn(13, l)
-		if s.job.sureState(3) != nil {
+		if sureState(s.job, 3) != nil {
 			t.Errorf("%s: a state that nobody can go on from is offered again", name)
 		}
 	}
@@ -132,7 +132,7 @@ func TestLiarsAgree(t *testing.T) {
 	s.marked(9, leases[9], nine)
 	s.marked(10, leases[10], ten)
 	s.marked(11, leases[11], s.saidOf(11, leases[11], markAt(spaced, 1)))
-	if sure := s.job.sureState(3); sure != nil {
+	if sure := sureState(s.job, 3); sure != nil {
 		t.Fatalf("two liars of three replicas agree on %+v", sure)
 	}
 	told := nine
@@ -145,12 +145,12 @@ func TestLiarsAgree(t *testing.T) {
 		t.Error("a worker's word on who agreed with it is believed")
 	}
 	chain := told.Chain()
-	if err := task.VerifyChain(s.task(3), chain); err != nil || s.job.spec.CheckAgreed(chain) == nil {
+	if err := task.VerifyChain(s.task(3), chain); err != nil || task.CheckAgreed(s.job.spec, chain) == nil {
 		t.Errorf("two of three are enough: %v", err)
 	}
 	_, twelve := schedtest.Identity(12)
-	r := task.Result{Task: s.task(3), Worker: twelve, Outcome: task.Completed, Trail: &task.Trail{Pass: 1, Fuel: 9 * spaced,
-		Began: chain}}
+	r := task.Result{Task: s.task(3), Worker: twelve, Outcome: task.Completed,
+		Trail: &task.Trail{Pass: 1, Fuel: 9 * spaced, Began: chain}}
 	if err := verifyResult(&r, s.job.spec, false); err == nil || s.job.spec.CheckResult(&r) == nil {
 		t.Error("a result that went on from what too few agreed on counts")
 	}

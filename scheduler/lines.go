@@ -173,7 +173,7 @@ func (j *job) stateFor(i uint64, worker task.PeerID) *message.Checkpoint {
 	if slices.Contains(taken, worker) {
 		return nil // it begins anew, and does not count beside the other
 	}
-	best := j.sureState(i)
+	best := sureState(j, i)
 	for _, s := range states {
 		by := s.Answers()
 		if best != nil && s.Fuel <= best.Fuel || !task.Apart(by, taken) || j.failedFrom(i, s) ||

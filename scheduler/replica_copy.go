@@ -162,7 +162,7 @@ func (r *Replica) vet(id task.TaskID, row, ours *ledger.Row) {
 		func(v *task.Voucher) error { return v.Verify(ledger.BadState(id, v)) })
 	spec := r.ledger.Jobs[id.Job].Spec
 	err = cmp.Or(err, row.VetLines(ours, func(s *message.Checkpoint) error {
-		return cmp.Or(spec.CheckAgreed(s.Before), s.VouchedWhole(id, r.now))
+		return cmp.Or(task.CheckAgreed(spec, s.Before), s.VouchedWhole(id, r.now))
 	}))
 	if err != nil {
 		r.emit(message.Decided{Task: id, Action: "refused", Peer: r.leader,

@@ -75,7 +75,7 @@ func (c *Coordinator) vouched(id task.TaskID, s *message.Checkpoint, by task.Pee
 		return errors.New("nobody here knows that who gave the lease led: " + string(v.Receipt.Leader))
 	}
 	if j := c.table.jobs[id.Job]; j != nil && j.replicated() {
-		return cmp.Or(j.spec.CheckAgreed(s.Before), s.VouchedWhole(id, c.now))
+		return cmp.Or(task.CheckAgreed(j.spec, s.Before), s.VouchedWhole(id, c.now))
 	}
 	return s.Vouched(id, c.now)
 }

@@ -156,7 +156,7 @@ func verifyWitnesses(id TaskID, chain []Link) error {
 
 // CheckAgreed refuses a chain with a state of which it is said that replicas agreed on it, where fewer did than the
 // job asks for.
-func (j *Job) CheckAgreed(chain []Link) error {
+func CheckAgreed(j *Job, chain []Link) error {
 	for k := range chain {
 		if n := len(chain[k].With); n > 0 && (j.Replicas < 2 || n+1 < j.Replicas) {
 			return fmt.Errorf("%d replicas agree on a state, the job asks for %d", n+1, max(2, j.Replicas))

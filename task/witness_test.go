@@ -71,7 +71,7 @@ func TestAgreedState(t *testing.T) {
 		t.Error("it does not come back as it was", err)
 	}
 	for replicas, want := range []bool{false, false, true, true, false} {
-		if err := (&Job{Replicas: replicas}).CheckAgreed(chain); (err == nil) != want {
+		if err := CheckAgreed(&Job{Replicas: replicas}, chain); (err == nil) != want {
 			t.Errorf("of %d replicas that must agree: %v", replicas, err)
 		}
 	}
@@ -94,7 +94,10 @@ func TestLyingWitnesses(t *testing.T) {
 	of := []Boundary{boundaryAt(10, 1), at}
 	other := []Boundary{boundaryAt(10, 1), boundaryAt(40, 9)}
 	for name, lie := range map[string]func(l *Link){
-		"another state there":   func(l *Link) { l.With[1].Chain = l.With[1].Chain[:1]; l.With[1].Chain[0].Voucher.Hash[0]++ },
+		"another state there": func(l *Link) {
+			l.With[1].Chain = l.With[1].Chain[:1]
+			l.With[1].Chain[0].Voucher.Hash[0]++
+		},
 		"another boundary":      func(l *Link) { l.With[0].Place = 1 },
 		"beyond its boundaries": func(l *Link) { l.With[0].Place = 99 },
 		"a way that is none":    func(l *Link) { l.With[0].Path = l.With[0].Path[:1] },

@@ -31,8 +31,8 @@ const (
 	MaxOverlay = 64
 
 	// MaxWord bounds the source's word about a state, in bytes: a chain of the most links has
-	// forty thousand, and as many more where replicas agreed on one of its states.
-	MaxWord = 128 << 10
+	// forty thousand.
+	MaxWord = 64 << 10
 
 	// bytes of a frame that is neither pages nor manifest; an Open has 300
 	maxControl   = 4 << 10

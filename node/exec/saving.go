@@ -87,7 +87,8 @@ func (c *core) newSaving(
 		a.controls.meets()
 	}
 	s.State = State{
-		Every: job.spec.Checkpoint.Every, Pages: s.pages, Stop: a.stop, Save: a.controls.save, Due: a.controls.due, Share: a.controls.share,
+		Every: job.spec.Checkpoint.Every, Pages: s.pages, Stop: a.stop, Save: a.controls.save, Due: a.controls.due,
+		Share:        a.controls.share,
 		OnCheckpoint: s.checkpoint, OnFrozen: s.frozen, OnNotSaved: s.notSaved,
 	}
 	s.OnEngine = func(engine string, pass uint32) { s.engine, s.pass = engine, pass }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"godwit/migrate/handover"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -35,6 +36,9 @@ func (c *core) wordOf(a *attempt, by *saving, s snapshot) []byte {
 	if err == nil {
 		body, err = task.Encode(&word{*v, a.shown(by.chain)})
 	}
+	if err == nil && len(body) > handover.MaxWord { // of a chain that is long, and whose state many agree on
+		body, err = task.Encode(&word{*v, plain(a.shown(by.chain))})
+	}
 	if err != nil {
 		c.Log.Error("vouching for a state that is handed over", "task", a.name.Task.String(), "err", err)
 	}
@@ -58,9 +62,15 @@ func chainOf(body []byte, s snapshot) ([]task.Link, error) {
 // that they signed: who answers for a run says so itself, and believes no leader.
 func believed(job *task.Job, id task.TaskID, chain []task.Link) []task.Link {
 	agreed := func(l task.Link) bool { return len(l.With) > 0 }
-	if !slices.ContainsFunc(chain, agreed) || job != nil && job.CheckAgreed(chain) == nil && task.VerifyChain(id, chain) == nil {
+	if !slices.ContainsFunc(chain, agreed) ||
+		job != nil && task.CheckAgreed(job, chain) == nil && task.VerifyChain(id, chain) == nil {
 		return chain
 	}
+	return plain(chain)
+}
+
+// plain is a chain without what it says that replicas agree on.
+func plain(chain []task.Link) []task.Link {
 	chain = slices.Clone(chain)
 	for k := range chain {
 		chain[k].With = nil

@@ -175,7 +175,8 @@ func (r *Row) checkLines() error {
 		switch {
 		case i > 0 && r.Lines[i-1].Root >= l.Root:
 			return errors.New("ledger: lines of a row are out of order")
-		case l.Best != nil && (!l.Best.Valid() || l.Best.Root() != l.Root || len(l.Best.With) > 0), l.Best == nil && l.Round == 0:
+		case l.Best != nil && (!l.Best.Valid() || l.Best.Root() != l.Root || len(l.Best.With) > 0),
+			l.Best == nil && l.Round == 0:
 			return errors.New("ledger: row has a line that is none")
 		case l.Round > uint64(len(r.Bad)):
 			return errors.New("ledger: line of a row is in a later round than there are bad states")
