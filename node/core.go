@@ -49,7 +49,8 @@ func newCore(cfg Config, on ground) *core {
 	c := &core{
 		cfg: cfg, log: logging.In(cfg.Log.With("self", shortPeer(self)), logging.Node), key: on.key, self: self,
 		store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)}, clock: newClock(),
-		inbox: make(chan post, inboxSize), looks: make(chan post), ends: make(chan post, inboxSize), stopped: make(chan struct{}),
+		inbox: make(chan post, inboxSize), looks: make(chan post),
+		ends: make(chan post, inboxSize), stopped: make(chan struct{}),
 		first: make(chan post, inboxSize), intake: newIntake(), signed: newSigned(),
 	}
 	if c.draw = on.draw; c.draw == nil {
