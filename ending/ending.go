@@ -35,6 +35,9 @@ type Forecast struct {
 	Reason string `json:"reason,omitempty"`
 	// Notes say what the forecast rests on and where it is weak, a sentence each.
 	Notes []string `json:"notes,omitempty"`
+	// Unknown says that nobody knows how long tasks that are left take: neither did one end, nor did the owner say. The
+	// times then are those of tasks at large.
+	Unknown bool `json:"unknown,omitempty"`
 	// Draws is how many times the job was run ahead, Late in how many of those it had not
 	// ended after MaxAhead.
 	Draws int `json:"draws"`
@@ -70,13 +73,15 @@ func Ahead(now time.Time, job *Job, swarm *Swarm, o Options) (Forecast, error) {
 	c := newCrowd(now, swarm, float64(job.left()))
 	ends := make([]float64, o.Draws)
 	sum := 0.0
+	var room storage
 	for i := range ends {
-		w, err := newWorld(c, job, jobs, swarm, o.Seed, i)
+		w, err := newWorld(c, job, jobs, swarm, o.Seed, i, &room)
 		if err != nil {
 			return Forecast{}, fmt.Errorf("forecasting a job's end: %w", err)
 		}
 		ends[i] = w.run()
 		sum += w.meanWork()
+		room = w.storage
 		if ends[i] >= MaxAhead.Seconds() {
 			f.Late++
 		}
@@ -84,7 +89,7 @@ func Ahead(now time.Time, job *Job, swarm *Swarm, o Options) (Forecast, error) {
 	slices.Sort(ends)
 	f.Low, f.Median, f.High = quantile(ends, lowQuantile), quantile(ends, 0.5), quantile(ends, 1-lowQuantile)
 	f.Work = sum / float64(o.Draws)
-	f.Notes = notes(jobs[:len(parts)], c, &f)
+	f.Notes = notes(jobs[:len(parts)], c, len(swarm.Members), &f)
 	return f, nil
 }
 
@@ -162,20 +167,20 @@ func nobody(job *Job, swarm *Swarm) string {
 	return ""
 }
 
-// notes say what a forecast rests on.
-func notes(parts []*known, c *crowd, f *Forecast) (out []string) {
-	guessed, declared, ended := false, false, 0
+// notes say what a forecast rests on. They note in it whether anybody knows what tasks take.
+func notes(parts []*known, c *crowd, known int, f *Forecast) (out []string) {
+	declared, ended := false, 0
 	for _, k := range parts {
 		left := k.job.left() > 0
-		guessed = guessed || left && k.guessed
+		f.Unknown = f.Unknown || left && k.guessed
 		declared = declared || left && len(k.ended) < fewEnded && k.job.Declared > 0
 		ended += len(k.ended)
 	}
 	switch {
-	case guessed && len(parts) > 1 && ended > 0:
+	case f.Unknown && len(parts) > 1 && ended > 0:
 		out = append(out, "nobody knows how long a task of some stages takes: from minutes to days is thought possible; "+
 			"write work into them, or ask when some of each have ended")
-	case guessed:
+	case f.Unknown:
 		out = append(out, "nobody knows how long a task takes: from minutes to days is thought possible; "+
 			"write work into the job file, or ask when some have ended")
 	case declared && ended >= fewEnded:
@@ -186,7 +191,7 @@ func notes(parts []*known, c *crowd, f *Forecast) (out []string) {
 	default:
 		out = append(out, fmt.Sprintf("how long a task takes is measured of %d that ended", ended))
 	}
-	out = append(out, fmt.Sprintf("of %d that are known %d have a history of a day or more", c.known, c.told))
+	out = append(out, fmt.Sprintf("of %d that are known %d have a history of a day or more", known, c.told))
 	if f.Late > 0 {
 		out = append(out, fmt.Sprintf("in %d of %d draws it had not ended after %d days", f.Late, f.Draws,
 			int(MaxAhead.Hours()/hoursPerDay)))

@@ -154,7 +154,7 @@ func TestReasons(t *testing.T) {
 	}
 	// Of a job of which nobody knows anything the forecast says so, and is wide.
 	f := ahead(t, &Job{Waiting: 10}, &Swarm{Members: always(10, 1)})
-	if len(f.Notes) == 0 || !strings.Contains(f.Notes[0], "nobody knows") || f.High < 20*f.Low {
+	if !f.Unknown || len(f.Notes) == 0 || !strings.Contains(f.Notes[0], "nobody knows") || f.High < 20*f.Low {
 		t.Errorf("of tasks of unknown length it says %+v", f)
 	}
 }
@@ -239,11 +239,11 @@ func TestBoundedWork(t *testing.T) {
 	s := &Swarm{Members: hourly(3000, 30*time.Minute), Detect: 10 * time.Second}
 	job := &Job{Waiting: 1_000_000, Ended: ended(30, time.Hour)}
 	c := newCrowd(noon, s, 1e6)
-	w, err := newWorld(c, job, []*known{know(job, s)}, s, 1, 0)
+	w, err := newWorld(c, job, []*known{know(job, s)}, s, 1, 0, &storage{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if end := w.run(); end <= 0 || w.count > mostEvents+1 || len(w.hosts) > mostMembers {
+	if end := w.run(); end <= 0 || w.count > c.events+1 || len(w.hosts) > c.drawn {
 		t.Errorf("ends at %v after %d events on %d hosts", end, w.count, len(w.hosts))
 	}
 }
