@@ -6,7 +6,7 @@ const (
 	// linkPrice is the running time that a checkpoint costs, for each second that it travels:
 	// what its owner's line carries is worth something too. At a tenth, 64 MiB at 10 Mbit/s,
 	// which stand still for a second, cost 6.4, so that a host that stays an hour in the mean is
-	// asked for .4 of the checkpoints, for half of a percent of its time
+	// asked for .4 of the checkpoints, for one percent of its time
 	// (docs/measured.md, "The end of a bag").
 	linkPrice = 0.1
 	// saveRest is how many times as long as its transfer a checkpoint stays the newest, so

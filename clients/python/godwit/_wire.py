@@ -86,6 +86,7 @@ class EndForecast(TypedDict, total=False):
     median_s: float
     notes: List[str]
     reason: str
+    unknown: bool
     work_s: float
 
 
