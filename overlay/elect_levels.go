@@ -52,8 +52,9 @@ type Forecast struct {
 	Stay  float64   // probability that it stays for ForecastHorizon more, 0 to 1
 }
 
-// ForecastOf reads an advert's record at now, with what the pool says of hosts
-// at large, but not by what this node alone learnt of them: members are to agree. Without a record that can be read, the answer is the pool's alone.
+// ForecastOf reads an advert's record at now, with what the pool's records say of hosts
+// at large, but not by what this node alone learnt of them: members are to agree. Without
+// a record that can be read, the answer is the pool's alone.
 func ForecastOf(a *Advert, pool *predictor.Pool, now time.Time) Forecast {
 	var f Forecast
 	var r predictor.Record

@@ -186,7 +186,8 @@ func TestDefaultIsAsGoodAsTheBest(t *testing.T) {
 		for _, rival := range []string{"survival", "hour", "days", "logistic"} {
 			s := NewScorer(run(t, b, qs, rival, forwards), .5).Score()
 			if mine.AUC < s.AUC-.005 || mine.Brier > 1.01*s.Brier {
-				t.Errorf("%s, %v: AUC %.3f, Brier %.4f; %s %.3f, %.4f", kind, horizon, mine.AUC, mine.Brier, rival, s.AUC, s.Brier)
+				t.Errorf("%s, %v: AUC %.3f, Brier %.4f; %s %.3f, %.4f", kind, horizon, mine.AUC, mine.Brier, rival, s.AUC,
+					s.Brier)
 			}
 		}
 	}

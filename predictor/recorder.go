@@ -10,8 +10,8 @@ import (
 // A Recorder keeps a host's own record: the host tells it of its changes, and
 // gossips what Record returns. It also learns which opinions to follow: it puts
 // questions to its own record all the time, and when the answer is known, counts
-// what each opinion lost. Others it puts for a pool to learn from, see Answers. Each update takes constant time. It is for one goroutine at a
-// time.
+// what each opinion lost. Others it puts for a pool to learn from, see Answers. Each
+// update takes constant time. It is for one goroutine at a time.
 type Recorder struct {
 	pool  *Pool
 	spell spell

@@ -25,8 +25,8 @@ func init() {
 		name, params, does string
 		make               func(*Params) func(*Pool) Predictor
 	}{
-		{"blend", "firm", "the default: experts on a gossiped record, weighed and set right as they prove right",
-			blendModel},
+		{"blend", "firm",
+			"the default: experts on a gossiped record, weighed and set right as they prove right", blendModel},
 		{"opinions", "", "the default without what the pool learns: each host's own weights",
 			plain(func(p *Pool) Predictor { return told{NewRecorder(p)} })},
 		{"blend442", "", "the fixed blend: .4 session lengths, .4 hours of the day, .2 TDE over 5 days",

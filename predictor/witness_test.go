@@ -45,7 +45,7 @@ func TestWitnessSeesWhatCameTrue(t *testing.T) {
 		}
 	}
 	stays, n := count(all)
-	if n[0] != 5 || stays[0] != 5 && stays[0] != 4 || n[1] != 5 || stays[1] != 4 || n[3] == 0 || stays[3] != 0 || early[3] != 0 {
+	if n[0] != 5 || stays[0] < 4 || n[1] != 5 || stays[1] != 4 || n[3] == 0 || stays[3] != 0 || early[3] != 0 {
 		t.Errorf("%v of %v came true; of six hours %d were told early", stays, n, early[3])
 	}
 	if len(w.hosts) != 0 {
