@@ -51,7 +51,8 @@ func (d *destination) carryOut(e handover.Effect) {
 		missing, err := d.saving.pages.missing(e.Manifest)
 		answer := handover.Inspected{N: e.N, Missing: missing}
 		if err == nil && d.attempt.receipt != nil {
-			err = checkWord(e.Word, d.name.task, d.from, snapshot{manifest: e.Manifest, fuel: e.Fuel, cpu: e.CPU})
+			err = checkWord(e.Word, d.attempt.job.spec, d.name.task, d.from,
+				snapshot{manifest: e.Manifest, fuel: e.Fuel, cpu: e.CPU})
 		}
 		if err != nil {
 			answer.Problem = err.Error()
@@ -166,7 +167,7 @@ func (d *destination) chainOf(said []byte, fuel uint64, cpu time.Duration) []tas
 	if err != nil { // it was read before
 		d.Log.Error("reading a state's word", "task", d.name.task.String(), "err", err)
 	}
-	return chain
+	return believed(d.attempt.job.spec, d.name.task, chain)
 }
 
 // cancel ends a hand-over from the loop.

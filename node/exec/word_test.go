@@ -126,7 +126,7 @@ func TestCheckWord(t *testing.T) {
 	c := &core{Config: Config{Key: keyOf(2), Self: peerOf(2)}}
 	a := &attempt{name: message.AttemptName{Task: id}, receipt: leased(t, id, peerOf(2), task.Receipt{Seq: 1})}
 	good := c.wordOf(a, &saving{making: making{engine: "amd64", pass: 1}}, state)
-	if err := checkWord(good, id, peerOf(2), state); err != nil {
+	if err := checkWord(good, nil, id, peerOf(2), state); err != nil {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
@@ -146,7 +146,7 @@ func TestCheckWord(t *testing.T) {
 		"a chain it did not begin with": {encoded(t, word{Voucher: voucherIn(t, good), Before: make([]task.Link, 1)}), id,
 			peerOf(2), state},
 	} {
-		if err := checkWord(tt.word, tt.id, tt.from, tt.state); err == nil {
+		if err := checkWord(tt.word, nil, tt.id, tt.from, tt.state); err == nil {
 			t.Errorf("%s: it is believed", name)
 		}
 	}
@@ -171,4 +171,45 @@ func voucherIn(t *testing.T, b []byte) task.Voucher {
 		t.Fatal(err)
 	}
 	return w.Voucher
+}
+
+// A run says that replicas agreed on a state that it went on from only where they signed that, as many as its job asks
+// for: else who left it answers with it, whoever said so.
+func TestBelieved(t *testing.T) {
+	id := task.TaskID{Job: task.JobID(task.RawCID([]byte("job"))), Index: 3}
+	vouched := func(n byte, fuel uint64) task.Link {
+		l := task.Link{CID: task.RawCID([]byte("state")), Fuel: fuel, CPU: 1}
+		v, err := task.Vouch(keyOf(n), leased(t, id, peerOf(n), task.Receipt{Seq: uint64(n)}),
+			task.State{Task: id, CID: l.CID, Fuel: fuel, CPU: 1, Hash: make([]byte, 32)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Voucher = *v
+		return l
+	}
+	witness := *task.Witnessed([]task.Link{vouched(5, 9)}, nil, task.Boundary{Fuel: 9})
+	forged := witness
+	forged.Chain = []task.Said{witness.Chain[0]}
+	forged.Chain[0].Voucher.Signature = make([]byte, 64)
+	for name, tt := range map[string]struct {
+		job  *task.Job
+		with []task.Witness
+		want int
+	}{
+		"as many as it takes": {&task.Job{Replicas: 2}, []task.Witness{witness}, 1},
+		"nobody":              {&task.Job{Replicas: 2}, nil, 2},
+		"too few":             {&task.Job{Replicas: 3}, []task.Witness{witness}, 2},
+		"of one run":          {&task.Job{Replicas: 1}, []task.Witness{witness}, 2},
+		"forged":              {&task.Job{Replicas: 2}, []task.Witness{forged}, 2},
+	} {
+		l := vouched(4, 9)
+		l.With = tt.with
+		chain := believed(tt.job, id, []task.Link{l})
+		if by, _ := task.AnsweredBy(peerOf(6), chain); len(by) != tt.want || len(l.With) != len(tt.with) {
+			t.Errorf("%s: %d answer, want %d", name, len(by), tt.want)
+		}
+		if err := task.VerifyChain(id, chain); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
