@@ -136,3 +136,27 @@ func TestLostSessionsAnswerNothing(t *testing.T) {
 		t.Errorf("%v of %v came true", stays, n)
 	}
 }
+
+// TestWitnessBelievesWhatItSees: one host stays, another says that it does and is never there
+// when it is looked at. What is learnt of the first are stays, of the other departures, each
+// once: to talk more does not make it heard more.
+func TestWitnessBelievesWhatItSees(t *testing.T) {
+	pool, w := &Pool{}, &Witness{}
+	honest := Record{Up: true, Since: uint32(start.Unix()), Known: 99}
+	liar := honest
+	var all []Answer
+	for i := range 200 {
+		now := start.Add(time.Duration(i) * 15 * time.Minute)
+		w.See("honest", &honest, now, pool)
+		if i%8 == 0 { // it comes each two hours, says that it never was away, says so again, and goes
+			for range 20 {
+				w.See("liar", &liar, now, pool)
+			}
+		}
+		all = append(all, w.Answers(now)...)
+	}
+	stays, n := count(all)
+	if left := n[1] - stays[1]; stays[1] < 45 || left < 10 || left > 25 {
+		t.Errorf("%v of %v came true", stays, n)
+	}
+}
