@@ -26,6 +26,7 @@ func (c *core) wordOf(a *attempt, by *saving, s snapshot) []byte {
 	}
 	hash := sha256.Sum256(s.manifest)
 	state := task.State{Task: a.name.Task, Fuel: s.fuel, CPU: s.cpu, Hash: hash[:]}
+	a.vouches(&state)
 	if of := by.vouches(&state); by.keeps != nil {
 		c.kept.tell(by.keeps, of)
 	}
@@ -53,8 +54,8 @@ func chainOf(body []byte, s snapshot) ([]task.Link, error) {
 	return task.ChainOn(task.Link{Fuel: s.fuel, CPU: s.cpu, Voucher: w.Voucher}, w.Before), nil
 }
 
-// checkWord refuses a state that its source does not answer for.
-func checkWord(body []byte, id task.TaskID, from task.PeerID, s snapshot) error {
+// checkWord refuses a state that its source does not answer for, or that an attempt does not go on from.
+func checkWord(body []byte, a *attempt, from task.PeerID, s snapshot) error {
 	chain, err := chainOf(body, s)
 	if err != nil {
 		return err
@@ -62,7 +63,10 @@ func checkWord(body []byte, id task.TaskID, from task.PeerID, s snapshot) error 
 	if by := chain[0].Voucher.Worker; by != from {
 		return fmt.Errorf("the word is %s's", by)
 	}
-	return checkChain(id, chain, s.manifest)
+	if err := a.mayGoOn(chain); err != nil {
+		return err
+	}
+	return checkChain(a.name.Task, chain, s.manifest)
 }
 
 // chainFrom returns the chain of a run that goes on from a checkpoint, whose manifest was fetched.

@@ -126,7 +126,7 @@ func TestCheckWord(t *testing.T) {
 	c := &core{Config: Config{Key: keyOf(2), Self: peerOf(2)}}
 	a := &attempt{name: message.AttemptName{Task: id}, receipt: leased(t, id, peerOf(2), task.Receipt{Seq: 1})}
 	good := c.wordOf(a, &saving{making: making{engine: "amd64", pass: 1}}, state)
-	if err := checkWord(good, id, peerOf(2), state); err != nil {
+	if err := checkWord(good, a, peerOf(2), state); err != nil {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
@@ -146,7 +146,7 @@ func TestCheckWord(t *testing.T) {
 		"a chain it did not begin with": {encoded(t, word{Voucher: voucherIn(t, good), Before: make([]task.Link, 1)}), id,
 			peerOf(2), state},
 	} {
-		if err := checkWord(tt.word, tt.id, tt.from, tt.state); err == nil {
+		if err := checkWord(tt.word, &attempt{name: message.AttemptName{Task: tt.id}}, tt.from, tt.state); err == nil {
 			t.Errorf("%s: it is believed", name)
 		}
 	}

@@ -16,6 +16,12 @@ func (st *staged) skip(s *Submitter, j *submitted) {
 		st.dead = st.dead[1:]
 		for i := r.From; i < r.To; i++ {
 			if j.have.Contains(i) {
+				if j.checks == nil || st.flow.Verdict(i) == ledger.Failed {
+					continue
+				}
+				doubting{&s.audits}.drop(j, only(i)) // it was made of what a task that failed was said to have made
+			}
+			if st.flow.Ready(i) != ledger.Never { // what failed did not, after all
 				continue
 			}
 			why := "needs tasks of which more failed than it allows"
@@ -46,6 +52,14 @@ func (j *submitted) waived() ledger.Set {
 		return j.mine()
 	}
 	return j.staged.over
+}
+
+// own are those of taken of which this node holds another end than it was told.
+func (j *submitted) own() []message.Range {
+	if j.staged == nil || j.checks == nil || len(j.checks.wrong) == 0 {
+		return nil
+	}
+	return j.checks.wrong.Minus(j.staged.over)
 }
 
 func (j *submitted) taken() []message.Range {

@@ -19,6 +19,9 @@ type staged struct {
 	flow *ledger.Flow
 	over ledger.Set    // held, and so is all that comes of it
 	dead []task.Reader // that never run, and are not held as failed yet
+	// turned are those for which all of one stage that they read has come, since readings looked; of a job whose
+	// results are checked.
+	turned []task.Reader
 }
 
 func newStaged(spec *task.Job) *staged {
@@ -29,7 +32,7 @@ func newStaged(spec *task.Job) *staged {
 }
 
 // keeps takes in that the end of a task is held, one of all that are.
-func (st *staged) keeps(have ledger.Set, i uint64, failed bool) {
+func (st *staged) keeps(j *submitted, i uint64, failed bool) {
 	if st == nil {
 		return
 	}
@@ -38,11 +41,40 @@ func (st *staged) keeps(have ledger.Set, i uint64, failed bool) {
 		v = ledger.Failed
 	}
 	for _, r := range st.flow.Set(i, v) {
-		if st.flow.Of(r) == ledger.Never {
+		switch st.flow.Of(r) {
+		case ledger.Never:
 			st.dead = append(st.dead, r)
+		case ledger.Ready:
+			if j.checks != nil {
+				st.turned = append(st.turned, r)
+			}
 		}
 	}
-	st.settle(have, i)
+	st.settle(j.have, i)
+}
+
+// drops takes in that the end of a task is not held any more.
+func (st *staged) drops(i uint64) {
+	if st == nil {
+		return
+	}
+	st.flow.Set(i, ledger.Open)
+	if st.flow.Ready(i) == ledger.Never { // it is to be held as one that never runs, then
+		k, _ := st.spec.StageOf(i)
+		st.dead = append(st.dead, task.Reader{Stage: k, From: i, To: i + 1})
+	}
+	for todo := []uint64{i}; len(todo) > 0; {
+		i, todo = todo[len(todo)-1], todo[:len(todo)-1]
+		if !st.over.Contains(i) {
+			continue
+		}
+		st.over = st.over.Minus(only(i))
+		for _, members := range st.spec.Needed(i) {
+			for u := range members.All() {
+				todo = append(todo, u)
+			}
+		}
+	}
 }
 
 // settle adds a task, and those that it read, to over if they are.
