@@ -150,6 +150,17 @@ func TestCheckWord(t *testing.T) {
 			t.Errorf("%s: it is believed", name)
 		}
 	}
+	read := &attempt{name: a.name, receipt: a.receipt, reads: &message.Reads{}, job: &Job{spec: checkedStages()}}
+	onNothing := c.wordOf(read, &saving{}, state)
+	if err := checkWord(onNothing, read, peerOf(2), state); err != nil {
+		t.Error(err)
+	}
+	for _, word := range [][]byte{good, onNothing} {
+		other := &attempt{name: a.name, job: read.job, reads: &message.Reads{Files: []task.Output{{Name: "first/stdout"}}}}
+		if err := checkWord(word, other, peerOf(2), state); err == nil {
+			t.Error("it goes on from what was made of other files")
+		}
+	}
 	if len(good) > handover.MaxWord/task.MaxChain {
 		t.Errorf("a word of %d bytes: %d of them do not fit", len(good), task.MaxChain)
 	}
@@ -171,4 +182,10 @@ func voucherIn(t *testing.T, b []byte) task.Voucher {
 		t.Fatal(err)
 	}
 	return w.Voucher
+}
+
+// checkedStages is a job whose tasks from 1 on read that before, and whose results are checked.
+func checkedStages() *task.Job {
+	return &task.Job{Verify: &task.Verify{}, Stages: []task.Stage{{Name: "first", Sweep: task.Sweep{Repeat: 1}},
+		{Name: "then", Sweep: task.Sweep{Repeat: 9}, Needs: []task.Need{{Kind: task.NeedAfter, Reads: []string{"stdout"}}}}}}
 }
