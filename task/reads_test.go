@@ -1,6 +1,8 @@
 package task
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"slices"
 	"testing"
 	"time"
@@ -105,7 +107,7 @@ func TestMadeOfOthers(t *testing.T) {
 
 // What was read is part of what a worker vouches for.
 func TestVouchedReads(t *testing.T) {
-	key := newKey(t, 1)
+	key := testKey(1)
 	id := TaskID{Job: JobID(RawCID([]byte("job"))), Index: 3}
 	receipt := &Receipt{Leader: PeerIDOf(key.Public().(ed25519.PublicKey)), Epoch: 1, Seq: 1, Issued: 1}
 	if err := SignReceipts(key, []Leased{{Task: id, Worker: receipt.Leader, Receipt: receipt}}); err != nil {
