@@ -6,6 +6,7 @@ import "time"
 func (w *world) comes(h *host, i int) {
 	c := h.habit
 	h.there, h.session, h.since, h.idle = true, false, w.now, w.now
+	w.settleRoom(i)
 	if h.replay {
 		h.change = w.now + c.next(w.time(), true, w.rng)
 	} else {
@@ -27,6 +28,7 @@ func (w *world) leaves(h *host, i int) {
 	hour := hourOf(w.c.now.Add(time.Duration(w.now * float64(time.Second))))
 	a := w.c.drawOf(c.own, hour, w.rng)
 	h.there, h.owner = false, a.owner
+	w.settleRoom(i)
 	h.change = w.now + a.length*w.pace[1]
 	if h.replay {
 		h.change = w.now + c.next(w.time(), false, w.rng)

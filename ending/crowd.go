@@ -24,8 +24,6 @@ const (
 	// mostSlots and mostFaster bound the slots and the speed that a member is believed to have,
 	// by the medians of all, where they are fewMembers or more.
 	mostSlots, mostFaster, fewMembers = 16, 4, 3
-	// mostMembers is how many members are run ahead at once.
-	mostMembers = 192
 	// paceSpread is the standard deviation of the logarithm of how much faster, or slower,
 	// all members together come and go than they did: fitted so that the intervals hold
 	// (docs/measured.md, Forecasts of the end).
@@ -55,28 +53,28 @@ type crowd struct {
 	now    time.Time
 	habits []habit
 	absences
+	bounds
 	away  int     // members that are known to be gone
-	most  int     // members that are looked at in a draw
 	share float64 // of all members, that habits are
-	known int     // members in all
-	told  int     // of those, with a history worth the name
+	told  int     // of all members, with a history worth the name
 }
 
 // newCrowd looks at the members of a swarm for a job of so many tasks.
 func newCrowd(now time.Time, s *Swarm, tasks float64) *crowd {
-	members, share := some(s.Members, tasks)
-	c := &crowd{now: now, habits: make([]habit, 0, len(members)), most: mostMembers, share: share, known: len(s.Members)}
+	slots, speed := believed(s.Members)
+	bounds := boundsFor(s.Members, slots, tasks)
+	members, share := some(s.Members, tasks, bounds.known)
+	c := &crowd{now: now, habits: make([]habit, 0, len(members)), bounds: bounds, share: share}
 	for i := range s.Members {
 		if r := s.Members[i].Record; r != nil && r.Known >= hoursPerDay {
 			c.told++
 		}
 	}
 	pool := cmp.Or(s.Pool, &predictor.Pool{})
-	slots, speed := believed(s.Members)
 	for i := range members {
 		m := members[i]
 		m.Slots, m.Speed = min(m.Slots, slots), min(m.Speed, speed)
-		h := habit{Member: m, stayer: stayer{pool: pool, now: now}}
+		h := habit{Member: m, stayer: stayer{pool: pool, now: now, today: now.Sub(now.Truncate(dayLength)).Seconds()}}
 		if m.Record != nil {
 			h.record = *m.Record
 		}
@@ -206,20 +204,20 @@ func like(peer task.PeerID, k int) task.PeerID {
 // thin leaves out hosts where they are many: the slow ones where there are more than the
 // job has tasks for, else any.
 func (c *crowd) thin(all []host, tasks float64, rng *rand.Rand) ([]host, float64) {
-	if len(all) <= c.most {
+	if len(all) <= c.drawn {
 		return all, c.share
 	}
-	if tasks*spare < float64(c.most) {
+	if tasks*spare < float64(c.drawn) {
 		slices.SortStableFunc(all, func(a, b host) int {
 			if x, y := here(a), here(b); x != y {
 				return y - x
 			}
 			return cmp.Compare(speedOf(&b.habit.Member), speedOf(&a.habit.Member))
 		})
-		return all[:c.most], c.share
+		return all[:c.drawn], c.share
 	}
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all[:c.most], c.share * float64(c.most) / float64(len(all))
+	return all[:c.drawn], c.share * float64(c.drawn) / float64(len(all))
 }
 
 // here is 1 for a member that is there now.

@@ -70,13 +70,15 @@ func Ahead(now time.Time, job *Job, swarm *Swarm, o Options) (Forecast, error) {
 	c := newCrowd(now, swarm, float64(job.left()))
 	ends := make([]float64, o.Draws)
 	sum := 0.0
+	var room storage
 	for i := range ends {
-		w, err := newWorld(c, job, jobs, swarm, o.Seed, i)
+		w, err := newWorld(c, job, jobs, swarm, o.Seed, i, &room)
 		if err != nil {
 			return Forecast{}, fmt.Errorf("forecasting a job's end: %w", err)
 		}
 		ends[i] = w.run()
 		sum += w.meanWork()
+		room = w.storage
 		if ends[i] >= MaxAhead.Seconds() {
 			f.Late++
 		}
@@ -84,7 +86,7 @@ func Ahead(now time.Time, job *Job, swarm *Swarm, o Options) (Forecast, error) {
 	slices.Sort(ends)
 	f.Low, f.Median, f.High = quantile(ends, lowQuantile), quantile(ends, 0.5), quantile(ends, 1-lowQuantile)
 	f.Work = sum / float64(o.Draws)
-	f.Notes = notes(jobs[:len(parts)], c, &f)
+	f.Notes = notes(jobs[:len(parts)], c, len(swarm.Members), &f)
 	return f, nil
 }
 
@@ -163,7 +165,7 @@ func nobody(job *Job, swarm *Swarm) string {
 }
 
 // notes say what a forecast rests on.
-func notes(parts []*known, c *crowd, f *Forecast) (out []string) {
+func notes(parts []*known, c *crowd, known int, f *Forecast) (out []string) {
 	guessed, declared, ended := false, false, 0
 	for _, k := range parts {
 		left := k.job.left() > 0
@@ -186,7 +188,7 @@ func notes(parts []*known, c *crowd, f *Forecast) (out []string) {
 	default:
 		out = append(out, fmt.Sprintf("how long a task takes is measured of %d that ended", ended))
 	}
-	out = append(out, fmt.Sprintf("of %d that are known %d have a history of a day or more", c.known, c.told))
+	out = append(out, fmt.Sprintf("of %d that are known %d have a history of a day or more", known, c.told))
 	if f.Late > 0 {
 		out = append(out, fmt.Sprintf("in %d of %d draws it had not ended after %d days", f.Late, f.Draws,
 			int(MaxAhead.Hours()/hoursPerDay)))

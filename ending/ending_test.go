@@ -239,11 +239,11 @@ func TestBoundedWork(t *testing.T) {
 	s := &Swarm{Members: hourly(3000, 30*time.Minute), Detect: 10 * time.Second}
 	job := &Job{Waiting: 1_000_000, Ended: ended(30, time.Hour)}
 	c := newCrowd(noon, s, 1e6)
-	w, err := newWorld(c, job, []*known{know(job, s)}, s, 1, 0)
+	w, err := newWorld(c, job, []*known{know(job, s)}, s, 1, 0, &storage{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if end := w.run(); end <= 0 || w.count > mostEvents+1 || len(w.hosts) > mostMembers {
+	if end := w.run(); end <= 0 || w.count > c.events+1 || len(w.hosts) > c.drawn {
 		t.Errorf("ends at %v after %d events on %d hosts", end, w.count, len(w.hosts))
 	}
 }

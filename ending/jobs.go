@@ -28,7 +28,10 @@ func (j *job) over() bool {
 func (j *job) waits() bool { return j.waiting > 0 || len(j.pieces) > 0 }
 
 // left counts the tasks that are not over, each run as one.
-func (j *job) left() float64 { return float64(j.waiting+j.held) + float64(len(j.pieces)+j.running) }
+func (j *job) left() float64 { return j.unplaced() + float64(j.running) }
+
+// unplaced counts the tasks that no host has.
+func (j *job) unplaced() float64 { return float64(j.waiting+j.held) + float64(len(j.pieces)) }
 
 // saved is the work of which others have the state, of a task that ran at a speed.
 func (j *job) saved(did, speed float64) float64 {
@@ -51,6 +54,15 @@ type run struct {
 	still bool
 	speed float64
 	epoch int
+}
+
+// left is how much of its tasks is not done, in tasks.
+func (r *run) left(now float64) float64 {
+	did := r.did
+	if !r.still {
+		did = min(r.total, did+(now-r.from)*r.speed)
+	}
+	return float64(r.tasks) * (1 - did/r.total)
 }
 
 // settle brings the work that was done up to date and has the run stand still.

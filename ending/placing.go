@@ -2,6 +2,7 @@ package ending
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"time"
 
@@ -54,24 +55,26 @@ func (w *world) waiting() int {
 
 // offer lists the hosts with room.
 func (w *world) offer(out []place.Host) []place.Host {
-	for i := range w.hosts {
-		h := &w.hosts[i]
-		m := &h.habit.Member
-		free := m.Slots - len(h.running)
-		if !h.there || free <= 0 {
-			continue
+	for k, word := range w.open {
+		for ; word != 0; word &= word - 1 {
+			out = append(out, w.offered(&w.hosts[k*wordBits+bits.TrailingZeros64(word)]))
 		}
-		p := place.Host{Peer: h.peer, Slots: m.Slots, Running: len(h.running), Free: free, Memory: m.Memory,
-			MemoryFree: m.Memory - h.memory, Speed: m.Speed, Since: m.Since}
-		if !h.session {
-			p.Since = w.c.now.Add(seconds(h.since))
-		}
-		if len(h.running) == 0 {
-			p.IdleFor = seconds(w.now - h.idle)
-		}
-		out = append(out, p)
 	}
 	return out
+}
+
+// offered is a host as the policy sees it.
+func (w *world) offered(h *host) place.Host {
+	m := &h.habit.Member
+	p := place.Host{Peer: h.peer, Slots: m.Slots, Running: len(h.running), Free: m.Slots - len(h.running),
+		Memory: m.Memory, MemoryFree: m.Memory - h.memory, Speed: m.Speed, Since: m.Since}
+	if !h.session {
+		p.Since = w.c.now.Add(seconds(h.since))
+	}
+	if len(h.running) == 0 {
+		p.IdleFor = seconds(w.now - h.idle)
+	}
+	return p
 }
 
 // Stay implements place.Forecast: what is drawn from is what is foretold.

@@ -11,13 +11,11 @@ import (
 	"godwit/task"
 )
 
-// mostEvents bounds the work of a draw. What is left then is done at the rate until then.
-const mostEvents = 12_000
-
-// newWorld draws who is there, how fast they come and go, and what tasks take.
-func newWorld(c *crowd, of *Job, jobs []*known, s *Swarm, seed uint64, draw int) (*world, error) {
+// newWorld draws who is there, how fast they come and go, and what tasks take. st is that of a draw that is over.
+func newWorld(c *crowd, of *Job, jobs []*known, s *Swarm, seed uint64, draw int, st *storage) (*world, error) {
 	w := &world{c: c, rng: rand.New(rand.NewPCG(seedOf(of.ID, seed), uint64(draw))),
-		index: map[task.PeerID]int{}, detect: s.Detect.Seconds(), grace: s.Grace.Seconds()}
+		index: map[task.PeerID]int{}, detect: s.Detect.Seconds(), grace: s.Grace.Seconds(),
+		storage: storage{st.events[:0], st.runs[:0], st.room[:0]}}
 	var err error
 	if w.policy, err = place.Parse(s.Placement); err != nil {
 		return nil, err
@@ -36,12 +34,14 @@ func newWorld(c *crowd, of *Job, jobs []*known, s *Swarm, seed uint64, draw int)
 	var share float64
 	alike := w.rng.Float64()
 	w.hosts, share = c.hosts(float64(of.left()), w.rng)
+	w.open = make([]uint64, (len(w.hosts)+wordBits-1)/wordBits)
 	for i := range w.hosts {
 		h := &w.hosts[i]
 		w.index[h.peer] = i
 		h.speed = speedOf(&h.habit.Member) * math.Exp(common+speedSpread*w.rng.NormFloat64())
 		c.begin(h, w.pace[0], w.pace[1], alike, w.rng)
 		w.at(h.change, changes, i, 0)
+		w.settleRoom(i)
 		if h.there {
 			w.queue.slots += float64(h.habit.Slots)
 		}
@@ -102,7 +102,7 @@ func (w *world) run() float64 {
 	w.dirty = true
 	w.place()
 	for !w.isOver() && len(w.events) > 0 {
-		if w.count++; w.count > mostEvents {
+		if w.count++; w.count > w.c.events {
 			return w.extrapolated()
 		}
 		e := agenda.Pop(&w.events)
@@ -126,7 +126,14 @@ func (w *world) extrapolated() float64 {
 	total, left := 0.0, 0.0
 	for _, j := range w.jobs[:w.parts] {
 		total += j.total
-		left += j.left()
+		left += j.unplaced()
+	}
+	for i := range w.hosts {
+		for _, k := range w.hosts[i].running {
+			if r := &w.runs[k]; r.job.number < w.parts {
+				left += r.left(w.now)
+			}
+		}
 	}
 	if done := total - left; done > 0 {
 		return min(MaxAhead.Seconds(), w.now*total/done)

@@ -19,6 +19,7 @@ type world struct {
 	jobs   []*job
 	parts  int // of jobs, those of the first job: one, or its stages
 	hosts  []host
+	open   []uint64 // a bit for each host that has room
 	index  map[task.PeerID]int
 	pace   [2]float64
 	detect float64
@@ -27,14 +28,19 @@ type world struct {
 	policy place.Policy
 	traits place.Traits
 	queue  queue
-	room   []place.Host
 
-	now    float64
+	now float64
+	storage
+	count int
+	asked float64 // when the policy is asked again; 0 never
+	dirty bool    // something may be placed
+}
+
+// A storage is what draws have one after the other, so that each does not ask for memory anew.
+type storage struct {
 	events []event
 	runs   []run
-	count  int
-	asked  float64 // when the policy is asked again; 0 never
-	dirty  bool    // something may be placed
+	room   []place.Host
 }
 
 // An event is what happens at a time: to a host, or to a run of that epoch.
@@ -82,8 +88,21 @@ func (w *world) start(r run) {
 	w.runs = append(w.runs, r)
 	h.running = append(h.running, k)
 	h.memory += r.job.job.Memory
+	w.settleRoom(r.host)
 	w.goOn(k, &w.runs[k])
 }
+
+// settleRoom notes whether a host has room.
+func (w *world) settleRoom(i int) {
+	h := &w.hosts[i]
+	if bit := uint64(1) << (i % wordBits); h.there && len(h.running) < h.habit.Slots {
+		w.open[i/wordBits] |= bit
+	} else {
+		w.open[i/wordBits] &^= bit
+	}
+}
+
+const wordBits = 64
 
 // goOn has a run go on where it is.
 func (w *world) goOn(k int, r *run) {
@@ -99,6 +118,7 @@ func (w *world) remove(k int, r *run) {
 	if len(h.running) == 0 {
 		h.idle = w.now
 	}
+	w.settleRoom(r.host)
 	r.job.running--
 	r.epoch++
 }

@@ -63,6 +63,8 @@ type Run struct {
 	Unsaved time.Duration
 	State   int64 // bytes of its state
 	Movable bool  // it runs, is not on the move already, and can be frozen
+	// Copied says that no copy of it is to be made: there is one, or it is on its way.
+	Copied bool
 }
 
 // A Mover is a Policy that names tasks, not hosts, to move, and may say where to.

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"godwit/ending"
@@ -19,11 +17,6 @@ import (
 )
 
 const (
-	// foreseenFor is how long a forecast of a job's end answers who asks again: to make one
-	// takes tens of milliseconds of processor time.
-	foreseenFor = 5 * time.Second
-	// maxForeseen bounds the jobs whose forecasts are kept.
-	maxForeseen = 256
 	// foreseenRows is how many of a job's tasks are asked for twice: from the first on, and
 	// from about those on that run.
 	foreseenRows = 500
@@ -46,7 +39,7 @@ type JobEnd struct {
 	Rate float64 `json:"tasks_per_s"`
 	Left uint64  `json:"left"` // tasks that have not ended
 	ending.Forecast
-	At time.Time `json:"at"` // when it was made
+	At time.Time `json:"at"` // when the forecast was made: where the end is hours away that may be minutes ago
 }
 
 // A Plan is what would become of a job.
@@ -70,12 +63,11 @@ type seer struct {
 	overlays *overlays
 	queries  *queries
 
-	mu   sync.Mutex
-	seen map[task.JobID]JobEnd
+	foretold foretold
 }
 
 func newSeer(d *driver, ps *past, o *overlays, q *queries) *seer {
-	return &seer{driver: d, past: ps, overlays: o, queries: q, seen: map[task.JobID]JobEnd{}}
+	return &seer{driver: d, past: ps, overlays: o, queries: q, foretold: newForetold()}
 }
 
 // knownIn are the members of an overlay with what is known of them. It is on the loop.
@@ -216,35 +208,14 @@ func meanWork(j *message.JobStatus) time.Duration {
 	return time.Duration(j.UsefulCPU / float64(j.Tasks.Done) * float64(time.Second))
 }
 
-// End forecasts when a job ends. One that was made a moment ago is told again.
-func (s *seer) End(ctx context.Context, id task.JobID) (JobEnd, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock() // who asks at the same time gets the same
-	now := s.now()
-	if e, ok := s.seen[id]; ok && now.Sub(e.At) < foreseenFor {
-		return e, nil
-	}
-	e, err := s.foresee(ctx, id)
-	if err != nil {
-		return e, fmt.Errorf("forecasting the end of job %s: %w", id, err)
-	}
-	if len(s.seen) >= maxForeseen {
-		clear(s.seen)
-	}
-	s.seen[id] = e
-	return e, nil
-}
-
 func (s *seer) foresee(ctx context.Context, id task.JobID) (JobEnd, error) {
 	st, err := s.queries.Job(ctx, id, 0, foreseenRows)
 	if err != nil {
 		return JobEnd{}, err
 	}
 	now := s.now()
-	e := JobEnd{Job: id, State: st.State, Left: st.Tasks.Waiting + st.Tasks.Running, At: now}
-	if since := now.Sub(st.Submitted).Seconds(); since > 0 {
-		e.Rate = float64(st.Tasks.Done) / since
-	}
+	e := JobEnd{Job: id, At: now}
+	e.stand(&st, now)
 	if e.Left == 0 || st.Final {
 		return e, nil
 	}

@@ -13,9 +13,11 @@ import (
 
 	"godwit/member"
 	"godwit/overlay"
+	"godwit/predictor"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
+	"godwit/trace"
 )
 
 // crowd is a node that hears of so many members, and submitted so many jobs of a million tasks.
@@ -39,6 +41,7 @@ func crowd(t testing.TB, members, jobs int) (*Node, []task.JobID) {
 		t.Fatal(err)
 	}
 	now := time.Now()
+	told := comesAndGoes(t, now)
 	var all []overlay.Advert
 	for i := range members {
 		_, id := schedtest.Identity(i + 1)
@@ -46,8 +49,12 @@ func crowd(t testing.TB, members, jobs int) (*Node, []task.JobID) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, overlay.Advert{Peer: id, Overlay: overlay.ID(d.ID), Pass: pass, Seq: 1, Issued: now,
-			Expires: now.Add(time.Hour), State: overlay.State(i % 3), Version: "test"})
+		a := overlay.Advert{Peer: id, Overlay: overlay.ID(d.ID), Pass: pass, Seq: 1, Issued: now, Expires: now.Add(time.Hour),
+			State: overlay.State(i % 3), Version: "test", Slots: 1, Memory: 1 << 30, Speed: 1, Record: told}
+		if a.State != overlay.Available {
+			a.Memory = 8 << 30 // jobs of the crowd wait for it, so that there is an end to forecast
+		}
+		all = append(all, a)
 	}
 	if err := n.do(t.Context(), func() { // at once: who coordinates is drawn anew after each
 		for i := range all {
@@ -57,6 +64,23 @@ func crowd(t testing.TB, members, jobs int) (*Node, []task.JobID) {
 		t.Fatal(err)
 	}
 	return n, handIn(t, n, jobs)
+}
+
+// comesAndGoes is the record of a member that was there for 40 minutes of every hour.
+func comesAndGoes(t testing.TB, now time.Time) []byte {
+	t.Helper()
+	r := predictor.NewRecorder(&predictor.Pool{})
+	for at := now.Add(-72 * time.Hour); at.Before(now); at = at.Add(time.Hour) {
+		r.Observe(at, trace.Unavailable)
+		r.Observe(at.Add(20*time.Minute), trace.Available)
+	}
+	r.Tick(now)
+	rec := r.Record()
+	b, err := rec.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 // handIn hands in so many jobs, many at a time: those share the store's commits.
@@ -104,7 +128,7 @@ func running(t testing.TB, cfg Config) *Node {
 func crowdJob(t testing.TB, n *Node) Submission {
 	t.Helper()
 	f, err := task.ParseFile("crowd.yaml",
-		[]byte("module: noop.wasm\nmemory: 4GiB\nsweep:\n  n: {from: 1, to: 1000000}\n"))
+		[]byte("module: noop.wasm\nmemory: 4GiB\nwork: 10m\nsweep:\n  n: {from: 1, to: 1000000}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ const maxHello = 256
 // neighbours misbehaved, in whichever.
 type adverts struct {
 	*endpoint
-	learned func(p task.PeerID, welcome bool) // told of news, and whether a closed overlay has p anew
+	learned func(m *membership, p task.PeerID, anew bool) // told of news, and whether the overlay has p anew
 
 	mu      sync.Mutex
 	joined  map[overlay.ID]*membership
@@ -94,7 +94,7 @@ func (as *adverts) learn(a overlay.Advert, b []byte, from peer.ID) bool {
 	}
 	as.AddAddrs(a.Peer, as.mayTell(from, a.Addrs), time.Until(a.Expires))
 	as.set.Handler.Advert(a)
-	as.learned(a.Peer, m.Closed && (!have || silent))
+	as.learned(m, a.Peer, !have || silent)
 	return true
 }
 

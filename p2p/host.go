@@ -112,11 +112,12 @@ func (h *Host) listen() {
 	h.net.Network().Notify(h.links)
 }
 
-// learned follows an advert that was news, of a member that is told what we know
-// when it was not there before.
-func (h *Host) learned(p task.PeerID, welcome bool) {
+// learned follows an advert that was news, of a member that is told what we know when it was not
+// there before and gossip has not told it: in a closed overlay, and through a relay.
+func (h *Host) learned(m *membership, p task.PeerID, anew bool) {
 	h.dialer.poke()
-	if id, err := peer.Decode(string(p)); err == nil && welcome {
+	id, err := peer.Decode(string(p))
+	if err == nil && anew && (m.Closed || h.greeter.unreached(m, id, time.Now())) {
 		h.greeter.welcome(id)
 	}
 }

@@ -137,6 +137,7 @@ func (ov *overlays) SetAdvert(a overlay.Advert) error {
 	}
 	ov.adverts.mu.Lock()
 	m := ov.adverts.joined[a.Overlay]
+	joined := m != nil && m.own == nil
 	if m != nil {
 		m.own, m.ownBits = b, a.Bits
 	}
@@ -146,5 +147,6 @@ func (ov *overlays) SetAdvert(a overlay.Advert) error {
 	}
 	ov.gossip.publish(m, b)
 	ov.greeter.greetYoung()
+	ov.greeter.tellRelayed(m, b, joined)
 	return nil
 }

@@ -1,6 +1,9 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // differences lists, in words, how the run's rules differ from the live ones.
 func (w *world) differences() []string {
@@ -30,12 +33,13 @@ func (w *world) differences() []string {
 	add(s.Workload.Redraw && w.classes != nil, "the work of a lost task is drawn anew")
 	add(s.Hosts.Speeds == Uniform && s.Rates == nil, "every host is the reference core while it is available")
 	add(!s.Paper && w.owner == Kill, "owners that come back end tasks; live they suspend them")
-	add(s.Placement == Oracle, "the oracle knows the trace")
+	add(knowing(s.Placement), "the oracle knows the trace")
 	add(w.ahead == 0, "no task is given ahead to a busy host")
 	add(w.ahead > 0, "a host is given up to %d tasks ahead", w.ahead)
 	add(w.model != "" && !s.Paper, "each host's record is known to the scheduler as of its last advert, without delay")
 	add(!s.Paper && w.mover != nil, "tasks move one after the other, and what a move brought is lost with its new host; "+
 		"live they are placed together, and it is a checkpoint")
+	add(w.copier != nil, "the last tasks are looked at each %v for copies", time.Duration(tailEvery))
 	add(!s.Paper && s.Checkpoints.Auto, "a task's checkpoint interval is chosen as its run begins, live after each "+
 		"checkpoint")
 	add(!s.Paper && (s.Checkpoints.Every > 0 || s.Checkpoints.Auto), "checkpoints come by work done on the reference core")

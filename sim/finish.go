@@ -16,15 +16,17 @@ func (w *world) finish() (*Report, error) {
 	y.count(w.now)
 	for k := range w.tasks.slots {
 		t := &w.tasks.slots[k]
-		if t.status == taskFree || t.status == taskEnded {
+		if t.status == taskFree || t.status == taskEnded || t.status == taskVoid {
 			continue
 		}
-		y.sojourns.add(1, uint64(w.now-t.arrived))
+		if !t.second {
+			y.sojourns.add(1, uint64(w.now-t.arrived))
+		}
 		pending += t.savedTime + t.extra
 		if t.status == taskRunning {
 			pending += w.hosts[t.host].timeClock - t.begunTime
 		}
-		if t.early {
+		if t.early || t.second {
 			continue
 		}
 		unfinished++
@@ -46,7 +48,7 @@ func (w *world) finish() (*Report, error) {
 		HostTime: HostTime{UsefulS: y.useful / 1e9, WastedS: y.wasted / 1e9, IdleS: (y.availableAll - y.usedAll) / 1e9,
 			PendingS: pending / 1e9},
 		Response: y.response.of(), Makespan: y.makespan.of(),
-		Migrations: y.migrations, BytesMoved: y.moved, Checkpoints: y.made,
+		Migrations: y.migrations, BytesMoved: y.moved, BytesFetched: y.fetched, Checkpoints: y.made, Copies: y.copies,
 		PerDay: y.days, Events: y.events, Differences: w.differences(),
 	}
 	if s.Rates != nil {

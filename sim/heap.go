@@ -27,6 +27,7 @@ const (
 	onFreed           // word of an ended task reaches the scheduler
 	onOpening         // of a saturated class
 	onScan            // of the migration policy
+	onTail            // of the rule of copies
 	onAgain           // the placement policy wants to be asked
 	onDetect          // a host that vanished is missed
 	onReminder        // of hosts on notice that still have tasks

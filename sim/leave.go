@@ -42,7 +42,9 @@ func (w *world) detect(i int32, h *simHost) {
 // loseAll is the end of all tasks of a host: they fail.
 func (w *world) loseAll(i int32, h *simHost, reason string) {
 	n := w.putOut(i, h, func(k int32) {
-		w.tally.fail(w.now, w.tasks.slots[k].early)
+		if w.tasks.slots[k].alone() {
+			w.tally.fail(w.now, w.tasks.slots[k].early)
+		}
 		w.lost(k, i, reason, w.requeue)
 	})
 	if n > 0 && w.traits.Lost != nil {
@@ -54,7 +56,9 @@ func (w *world) loseAll(i int32, h *simHost, reason string) {
 func (w *world) outstay(i int32, h *simHost) {
 	h.graceEnd = never64
 	w.putOut(i, h, func(k int32) {
-		w.tally.giveBack(w.tasks.slots[k].early)
+		if w.tasks.slots[k].alone() {
+			w.tally.giveBack(w.tasks.slots[k].early)
+		}
 		w.lost(k, i, "its host's owner stays", true)
 	})
 }
@@ -66,7 +70,7 @@ func (f *farm) putOut(i int32, h *simHost, end func(k int32)) int {
 	n := 0
 	first := h.tasks.head
 	for k := first; k != none; k = f.tasks.slots[k].hnext {
-		if f.tasks.slots[k].status != taskDoomed {
+		if s := f.tasks.slots[k].status; s != taskDoomed && s != taskVoid {
 			f.stop(k, h)
 		}
 	}
@@ -132,8 +136,11 @@ func (f *farm) keep(t *simTask, served, spent float64, safe int64) {
 
 // lost is what becomes of a task that is off its host without a result.
 func (w *world) lost(k, i int32, reason string, again bool) {
-	if w.watch != nil {
+	if w.watch != nil && w.tasks.slots[k].status != taskVoid {
 		w.decided(k, "lost", i, none, reason)
+	}
+	if w.unpaired(k) {
+		return
 	}
 	if again {
 		if w.classes != nil {

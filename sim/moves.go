@@ -55,7 +55,8 @@ func (w *world) shown(i int32, h *simHost) migrate.Host {
 	if !m.Leaving {
 		m.CPU = migrate.CPUPercent(w.records[i].share, 1)
 	}
-	if w.chooser != nil {
+	tells := w.chooser != nil || w.copier != nil
+	if tells {
 		if w.advance(h); w.roomy.has(i) {
 			m.Idle = max(0, w.slots32()-int(h.load))
 		}
@@ -63,11 +64,11 @@ func (w *world) shown(i int32, h *simHost) migrate.Host {
 	from := len(w.scanTasks)
 	for k := h.tasks.head; k != none; k = w.tasks.slots[k].hnext {
 		w.scanTasks = append(w.scanTasks, task.TaskID{Job: jobName, Index: w.tasks.slots[k].id})
-		if w.chooser != nil {
+		if tells {
 			w.scanRuns = append(w.scanRuns, w.told(k, h))
 		}
 	}
-	if m.Tasks = w.scanTasks[from:]; w.chooser != nil {
+	if m.Tasks = w.scanTasks[from:]; tells {
 		m.Runs = w.scanRuns[from:]
 	}
 	return m
@@ -149,7 +150,7 @@ func (w *world) move(m *migrate.Move, offers []place.Host) []place.Host {
 	for k != none && w.tasks.slots[k].id != m.Task.Index {
 		k = w.tasks.slots[k].hnext
 	}
-	if k == none || from.gone || w.tasks.slots[k].to != none {
+	if k == none || from.gone || w.tasks.slots[k].to != none || w.tasks.slots[k].twin != none {
 		return offers
 	}
 	at, there := w.destination(m, k, offers)

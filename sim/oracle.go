@@ -14,6 +14,13 @@ import (
 // simulations have it.
 const Oracle = "oracle"
 
+// OracleSoonest is one that knows the trace too, for bags of tasks: of what waits it
+// places the longest first, each where it is completed first.
+const OracleSoonest = "oracle-soonest"
+
+// knowing says whether a placement policy knows the trace.
+func knowing(placement string) bool { return placement == Oracle || placement == OracleSoonest }
+
 // oracleMisses is how many tasks in a row may find no host before a round gives
 // up: the queue may be endless.
 const oracleMisses = 64

@@ -54,7 +54,7 @@ func drawScenario(t *rapid.T) *Scenario {
 		Trace: drawTrace(t),
 		Placement: rapid.SampledFrom([]string{"", "fcfs:order=turn", "fcfs:order=turn,ahead=yes", "fcfspp",
 			"fcfspp:t=0.5,blocked=pass", "flp:interval=1h", "psopp", "random", "uptime", "fastest:ahead=yes", "expected",
-			"expected", Oracle}).Draw(t, "placement"),
+			"expected", Oracle, OracleSoonest}).Draw(t, "placement"),
 		Migration: rapid.SampledFrom([]string{"", "reactive", "pspp:p=1h", "cbr:threshold=60", "cost:period=7m",
 			"cost:period=7m,rest=1"}).Draw(t, "migration"),
 		Warmup:  minutes("warm-up", 2000),
@@ -91,6 +91,9 @@ func drawScenario(t *rapid.T) *Scenario {
 		}
 		spare.Extend(s.Trace.End)
 		s.Trace.Hosts = append(s.Trace.Hosts, trace.Host{History: spare})
+	}
+	if !s.Paper && rapid.Bool().Draw(t, "tails are copied") {
+		s.Copies = "slow"
 	}
 	if rapid.Bool().Draw(t, "from the middle") {
 		s.Start = day0.Add(3 * time.Hour)

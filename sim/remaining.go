@@ -76,6 +76,9 @@ func (o *oracle) completes(host int, from time.Time, work float64) (time.Time, b
 			}
 			work -= float64(part) * speed
 		case trace.UserPresent, trace.CPUBusy:
+			if !o.suspend {
+				return time.Time{}, false
+			}
 			if stood += s.Length(); o.grace > 0 && stood >= o.grace {
 				return time.Time{}, false
 			}

@@ -15,6 +15,10 @@ type Report struct {
 	Migrations  uint64 `json:"migrations"`
 	BytesMoved  int64  `json:"bytes_moved"` // states and checkpoints
 	Checkpoints uint64 `json:"checkpoints"`
+	// BytesFetched are checkpoints that tasks went on from, which went to their new
+	// hosts; Copies the second runs of tasks.
+	BytesFetched int64  `json:"bytes_fetched,omitempty"`
+	Copies       uint64 `json:"copies,omitempty"`
 
 	// Prediction of exits by the migration policy; nil without one that predicts.
 	Prediction *Prediction `json:"prediction,omitempty"`

@@ -114,6 +114,7 @@ func (w *world) heed(p *place.Placement) {
 		w.decided(k, "placed", i, none, p.Reason.String())
 	}
 	t.origin = none
+	w.tally.fetch(t)
 	w.dispatch(k, i, w.travel(t))
 }
 
@@ -162,6 +163,13 @@ func (w *world) arrive(k int32) {
 	t := &w.tasks.slots[k]
 	h := &w.hosts[t.host]
 	known := h.gone && !h.unseen || h.epoch != t.epoch && !h.unseen
+	if t.status == taskVoid {
+		if !known {
+			w.vacate(t, h)
+		}
+		w.tasks.release(k)
+		return
+	}
 	left := t.origin >= 0 && w.hosts[t.origin].epoch != t.away
 	switch {
 	case !known && !left && h.state != trace.Leaving:
@@ -171,9 +179,7 @@ func (w *world) arrive(k int32) {
 		}
 		return
 	case !known:
-		h.load--
-		h.memory -= t.memory
-		w.touch(t.host, h)
+		w.vacate(t, h)
 	}
 	w.tally.events++
 	if t.origin != none {
@@ -181,11 +187,15 @@ func (w *world) arrive(k int32) {
 		return
 	}
 	if !known {
-		w.tally.giveBack(t.early)
+		if t.alone() {
+			w.tally.giveBack(t.early)
+		}
 		w.lost(k, t.host, "its host leaves and takes nothing new", true)
 		return
 	}
-	w.tally.fail(w.now, t.early)
+	if t.alone() {
+		w.tally.fail(w.now, t.early)
+	}
 	w.lost(k, t.host, "its host was gone when it came", w.requeue)
 	if w.traits.Lost != nil {
 		w.traits.Lost(w.time(), 1)
@@ -199,6 +209,9 @@ func (w *world) complete(k, i int32, h *simHost) {
 	h.running--
 	t.status = taskEnded
 	w.depart(k, h)
+	if t.twin != none {
+		settleTwin(w, t)
+	}
 	spent := h.timeClock - t.begunTime
 	useful := spent
 	if n := w.planned(t); n > 0 {

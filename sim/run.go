@@ -114,6 +114,9 @@ func (w *world) happen(e event) {
 	case onScan:
 		w.scan()
 		w.push(w.now+int64(w.mover.Period()), phaseScans, onScan, 0)
+	case onTail:
+		lookAtTail(w)
+		w.push(w.now+tailEvery, phaseScans, onTail, 0)
 	case onAgain:
 		w.widened = true
 		w.push(w.now+w.again, phaseScans, onAgain, 0)
@@ -161,7 +164,7 @@ func (w *world) admit(a arrival) int32 {
 	k := w.tasks.take()
 	w.tasks.slots[k] = simTask{
 		id: w.born, arrived: w.now, placed: -1, work: max(1, int64(a.work)), memory: a.memory, state: a.state, class: a.class,
-		savedHost: none, host: none, passage: passage{origin: none, to: none},
+		savedHost: none, host: none, pair: pair{twin: none}, passage: passage{origin: none, to: none},
 		links: links{child: none, sib: none, hnext: none, hprev: none},
 	}
 	w.born++

@@ -21,6 +21,9 @@ type Scenario struct {
 
 	Placement string // as place.Parse reads it, or "oracle"; "" is place.Default
 	Migration string // as migrate.Parse reads it; "" is none
+	// Copies is the rule by which the last tasks are run a second time, as
+	// migrate.CopierOf reads it; "" is none.
+	Copies string
 	// Fairness and Chunking are the policies of shares and of chunks, as share.Parse
 	// and chunk.Parse read them; "" is the usual. Whole nodes obey them (sim/swarm);
 	// Run refuses a scenario that names one.
@@ -136,10 +139,12 @@ type Checkpoints struct {
 
 // A Decision is what a policy, or the engine, did about a task.
 type Decision struct {
-	At     time.Time
-	Task   uint64 // in the order of arrival, from 0
-	Action string // "arrived", "placed", "moved", "completed", "lost", "suspended", "resumed", "impossible"
-	Host   int    // of Scenario.Trace; -1 for none
-	From   int    // for "moved"; else -1
+	At   time.Time
+	Task uint64 // in the order of arrival, from 0
+	// Action is "arrived", "placed", "moved", "copied", "completed", "lost", "suspended",
+	// "resumed" or "impossible".
+	Action string
+	Host   int // of Scenario.Trace; -1 for none
+	From   int // for "moved" and "copied"; else -1
 	Reason string
 }

@@ -57,9 +57,11 @@ func newWorld(s *Scenario) (*world, error) {
 // choose makes the policies and their forecasts.
 func (w *world) choose() (err error) {
 	s := w.scenario
-	if s.Placement == Oracle {
+	if knowing(s.Placement) {
 		w.seer = newOracle(s)
-		w.policy = w.seer
+		if w.policy = w.seer; s.Placement == OracleSoonest {
+			w.policy = soonest{w.seer}
+		}
 	} else if w.policy, err = place.Parse(s.Placement); err != nil {
 		return err
 	}
@@ -67,6 +69,9 @@ func (w *world) choose() (err error) {
 		return err
 	}
 	w.chooser, _ = w.mover.(migrate.Mover)
+	if w.copier, err = migrate.CopierOf(s.Copies); err != nil {
+		return err
+	}
 	if w.mover != nil && (w.mover.Period() == 0 || w.chooser != nil) {
 		w.notices = notices{driven: true, hosts: newHostSet(len(s.Trace.Hosts))}
 	}
@@ -109,6 +114,9 @@ func (w *world) foresee() error {
 	}
 	if p, ok := w.mover.(migrate.Foreteller); ok {
 		moving = cmp.Or(s.Predictor, p.Predictor())
+	}
+	if w.copier != nil && moving == "" {
+		moving = cmp.Or(s.Predictor, savePredictor)
 	}
 	both := placing != "" && moving != "" && placing != moving
 	var err error
@@ -180,6 +188,9 @@ func (w *world) populate() {
 	}
 	if w.again > 0 {
 		w.push(w.again, phaseScans, onAgain, 0)
+	}
+	if w.copier != nil {
+		w.push(tailEvery, phaseScans, onTail, 0)
 	}
 	w.push(0, phaseArrivals, onOpening, 0)
 	w.expect()

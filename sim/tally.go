@@ -22,13 +22,19 @@ type tally struct {
 
 	arrived, allocated, succeeded, failed, returned, impossible uint64
 	migrations, made, events                                    uint64
-	moved                                                       int64
+	carried
 
 	earlyTasks uint64 // of those that arrived
 
 	response, makespan spread
 
 	census
+}
+
+// carried is what went from host to host.
+type carried struct {
+	moved, fetched int64  // bytes: of checkpoints and moves, and of checkpoints that tasks went on from
+	copies         uint64 // second runs of tasks
 }
 
 // A census is for Little's law: the number in the system, and its integral over time;
@@ -127,6 +133,13 @@ func (y *tally) checkpoint(n int64, t *simTask, away bool) {
 	y.made += uint64(n)
 	if away {
 		y.moved += n * t.state
+	}
+}
+
+// fetch counts the checkpoint that a task goes on from elsewhere.
+func (y *tally) fetch(t *simTask) {
+	if t.onSaved && t.savedHost == none && !t.early {
+		y.fetched += t.state
 	}
 }
 

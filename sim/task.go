@@ -12,6 +12,7 @@ const (
 	taskRunning              // at its host, which may stand still
 	taskDoomed               // its host is gone, and nobody knows yet
 	taskEnded                // and nobody knows yet
+	taskVoid                 // on its way or at a host that is gone, and another run of its task ended first
 )
 
 // A simTask is a task in the system.
@@ -46,7 +47,14 @@ type simTask struct {
 	begunTime float64
 	endWork   float64 // of the host's clock when it will end
 
+	pair
 	links
+}
+
+// A pair is two runs of one task.
+type pair struct {
+	twin   int32 // the other run; none
+	second bool  // this one is the copy
 }
 
 // A passage is a task's way from one host to another.

@@ -166,7 +166,7 @@ func (s *Scenario) checkTimes(p *problems) {
 
 // checkPolicies looks for the names; their packages list those that there are.
 func (s *Scenario) checkPolicies(p *problems) {
-	if s.Placement != Oracle {
+	if !knowing(s.Placement) {
 		if _, err := place.Parse(s.Placement); err != nil {
 			p.add("placement: %w (or %s)", err, Oracle)
 		}
@@ -175,6 +175,11 @@ func (s *Scenario) checkPolicies(p *problems) {
 		if _, err := migrate.Parse(s.Migration); err != nil {
 			p.add("migration: %w", err)
 		}
+	}
+	if _, err := migrate.CopierOf(s.Copies); err != nil {
+		p.add("copies: %w", err)
+	} else if s.Copies != "" && s.Copies != "none" && (s.Paper || s.Rates != nil) {
+		p.add("copies: %s: there are none by the published rules, nor where rates are imposed", s.Copies)
 	}
 	if _, err := share.Parse(s.Fairness); err != nil {
 		p.add("fairness: %w", err)

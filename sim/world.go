@@ -92,7 +92,8 @@ type placing struct {
 // nothing moves.
 type moving struct {
 	mover        migrate.Policy
-	chooser      migrate.Mover // the same, if it names tasks; else nil
+	chooser      migrate.Mover  // the same, if it names tasks; else nil
+	copier       migrate.Copier // nil: nothing is copied
 	notices      notices
 	judge        migrate.Judge
 	moveForecast place.Forecast

@@ -1,6 +1,6 @@
 import {useEffect, useRef, useState} from './vendor/preact-htm.js'
 import {html} from './parts.js'
-import {between, count, is, percent, span, text} from './words.js'
+import {ago, between, count, is, percent, secondsSince, span, text} from './words.js'
 
 const fates = ['done', 'running', 'failed', 'waiting']
 
@@ -13,7 +13,8 @@ export const Bar = ({tasks}) => html`<div class="bar" role="img" aria-label=${ta
 
 // endWords is a forecast of the end as a sentence; a job that has none gives the reason.
 export const endWords = e => !e ? '' : e.reason ? text(e.reason, 200) : !(e.median_s >= 0) ? ''
-  : `ends in about ${span(e.median_s)} (nine in ten: ${span(e.low_s)} to ${span(e.high_s)})`
+  : `ends in about ${span(e.median_s)} (nine in ten: ${span(e.low_s)} to ${span(e.high_s)}` +
+    (secondsSince(e.at) > 20 ? `; as of ${ago(e.at)})` : ')')
 
 const seconds = t => new Date(t) / 1000
 

@@ -65,6 +65,6 @@ Schedulers, with their parameters:
 		"how many runs go on at once; what comes out does not depend on it")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed of everything random")
 	fl.BoolVar(&f.JSON, "json", false, "print JSON, one object per figure")
-	cmd.AddCommand(newReproducePolicies(), newReproduceEnds())
+	cmd.AddCommand(newReproducePolicies(), newReproduceEnds(), newReproduceBags())
 	return cmd
 }

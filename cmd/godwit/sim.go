@@ -71,7 +71,7 @@ Laws of lengths (--law, --gaps):
 	fl.BoolVar(&f.JSON, "json", false, "print JSON, one object per policy, migration and seed")
 	fl.BoolVar(&f.Timing, "timing", false, "tell how long each run took, which no two commands have in common")
 	fl.BoolVar(&f.Quiet, "quiet", false, "show no progress")
-	fl.StringVar(&f.Plot, "plot", "", "draw the results into this .png or .svg file (with -tags plot)")
+	fl.StringVar(&f.Plot, "plot", "", "draw results into this .png or .svg file, and cells beside it (with -tags plot)")
 	fl.StringVar(&f.Interval, "interval", "student",
 		"what stands behind ±: student (95 % interval by Student's t) or zhang (his margin of error, 1.96 s/sqrt(n))")
 	return cmd

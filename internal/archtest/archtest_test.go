@@ -243,6 +243,8 @@ var rules = map[string]rule{
 
 	"reproduce/policies": {core: true, own: []string{"trace", "sim", "reproduce"}},
 
+	"reproduce/bags": {core: true, own: []string{"trace", "sim", "reproduce", "reproduce/policies"}},
+
 	"internal/spectable": {},
 
 	"internal/docs": {},
@@ -304,7 +306,7 @@ var rules = map[string]rule{
 
 	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
 
-	"lab/published": {own: []string{"reproduce/ends",
+	"lab/published": {own: []string{"reproduce/bags", "reproduce/ends",
 		"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
 		"reproduce/trust",
 		"reproduce/zhang", "internal/failure", "internal/spec", "lab/plot", "lab/progress", "lab/table", "lab/traces",

@@ -78,6 +78,11 @@ func (f *Options) Run(ctx context.Context, out, log io.Writer) error {
 		if err := saveReports(f.Plot, results, o); err != nil {
 			return err
 		}
+		if f.Cells > 0 {
+			if err := saveScale(f.Plot, results); err != nil {
+				return err
+			}
+		}
 	}
 	return f.print(out, results, o)
 }

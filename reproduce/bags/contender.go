@@ -1,0 +1,73 @@
+package bags
+
+import (
+	"godwit/reproduce/policies"
+	"godwit/sim"
+)
+
+// A Contender is what runs a bag.
+type Contender struct {
+	Name      string `json:"name"`
+	Placement string `json:"policy"`    // as sim.Scenario has it
+	Migration string `json:"migration"` // as migrate.Parse reads it
+	Copies    string `json:"copies"`    // as migrate.CopierOf reads it
+	Predictor string `json:"predictor"` // of all forecasts; "" is the usual
+	Auto      bool   `json:"auto_checkpoints"`
+	Part      Part   `json:"part"`
+}
+
+// Part is what a contender is for.
+type Part string
+
+// The parts.
+const (
+	Ours     Part = "default"
+	Bound    Part = "oracle"
+	Rival    Part = "rival"
+	Ablation Part = "ablation" // the default without a part
+)
+
+// The names of contenders that targets speak of.
+const (
+	DefaultName = "default"
+	FCFSName    = "fcfs"
+	FastestName = "fcfs to the fastest"
+	OracleName  = "oracle"
+)
+
+// The rule of copies that every rival is given, and the default's.
+const (
+	baseCopies = "slow"
+	ourCopies  = "slow"
+)
+
+// BaseRate is a predictor by which all hosts are alike: the forecast that knows nobody.
+const BaseRate = "pooled"
+
+// Contenders are the default with a placement and a migration policy, the same without
+// a part of it, the rivals, and the oracle. Every rival makes automatic checkpoints and
+// copies its last tasks by the base rule. Of Zhang's four policies of migration there are
+// none and PSPP: where hosts give no notice and lend all of their processor or nothing
+// reactive and CBR move nothing.
+func Contenders(placement, migration string) []Contender {
+	ours := Contender{DefaultName, placement, migration, ourCopies, "", true, Ours}
+	out := []Contender{ours, {OracleName, sim.OracleSoonest, "none", "none", "", true, Bound}}
+	without := func(name string, change func(c *Contender)) {
+		c := ours
+		c.Name, c.Part = "default, "+name, Ablation
+		change(&c)
+		out = append(out, c)
+	}
+	without("forecasts of the base rate", func(c *Contender) { c.Predictor = BaseRate })
+	without("no checkpoints", func(c *Contender) { c.Auto = false })
+	without("no moves", func(c *Contender) { c.Migration = "none" })
+	without("copies of the base rule", func(c *Contender) { c.Copies = baseCopies })
+	without("no copies", func(c *Contender) { c.Copies = "none" })
+	out = append(out, Contender{FastestName, "fcfs", "none", baseCopies, "", true, Rival})
+	for _, p := range policies.Rivals(true) {
+		if p.Migration == "none" || p.Migration == "pspp" {
+			out = append(out, Contender{p.String(), p.Placement, p.Migration, baseCopies, "", true, Rival})
+		}
+	}
+	return out
+}
