@@ -135,8 +135,8 @@ func (n *simNode) audit(e message.Audit) {
 }
 
 // TestSwarmCheckedStages: whoever lies about what it made, and about what it made that of, and whatever crashes
-// meanwhile, every result that was delivered is right and was made of right ones, where all are run again; where some are,
-// each was made of what is held. Nothing waits for ever.
+// meanwhile, every result that was delivered is right and was made of right ones, where all are run again; where some
+// are, each was made of what is held. Nothing waits for ever.
 func TestSwarmCheckedStages(t *testing.T) {
 	lies, audits := 0, 0
 	for seed := range seedsAsked(t, *swarmSeeds) {

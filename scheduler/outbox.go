@@ -90,8 +90,8 @@ func (c *Coordinator) post(l *lease) {
 		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: from,
 		Left: min(c.dispatch.leftFrom(l.job, l.task.index, from, l.attempt), task.MaxDuration),
 	}, l.shown.since)
-	if l.job.spec.SignsReads(l.task.index) {
-		l.shown.reads, _ = l.job.readName(l.task.index)
+	if task.SignsReads(l.job.spec, l.task.index) {
+		l.shown.reads, _ = readName(l.job, l.task.index)
 	}
 }
 

@@ -15,7 +15,7 @@ func (c *Coordinator) sendProgress(j *job) {
 	}
 	p := &message.Progress{Job: j.id}
 	size := 0
-	held := j.holdBack()
+	held := holdBack(j)
 	for len(j.ready) > 0 && len(p.Tasks) < message.MaxProgress && len(j.sent) < message.Window {
 		i := j.ready[0]
 		row := j.ledger.Rows[i]

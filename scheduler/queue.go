@@ -363,7 +363,7 @@ func (j *job) worksOn(i uint64, peer task.PeerID) bool {
 // of tasks before it may run it on these.
 func (j *job) hasRun(r *task.Result) bool {
 	if !j.replicated() {
-		return !j.spec.SignsReads(r.Task.Index)
+		return !task.SignsReads(j.spec, r.Task.Index)
 	}
 	by, whole := r.AnsweredBy()
 	return whole && len(by) == 1

@@ -17,17 +17,17 @@ import (
 // results that it holds.
 
 // readName names what a task reads of others, as a lease would; not ok where that is not known.
-func (j *job) readName(i uint64) (name []byte, ok bool) {
+func readName(j *job, i uint64) (name []byte, ok bool) {
 	r, ok := j.reads(i)
 	return r.Name(), ok
 }
 
 // nameOfReads is readName where it counts what a task reads; else it is always known, and nothing.
-func (j *job) nameOfReads(i uint64) (name []byte, ok bool) {
-	if !j.spec.SignsReads(i) {
+func nameOfReads(j *job, i uint64) (name []byte, ok bool) {
+	if !task.SignsReads(j.spec, i) {
 		return nil, true
 	}
-	return j.readName(i)
+	return readName(j, i)
 }
 
 // A readAs says whether a result was made of what its task reads.
@@ -40,9 +40,9 @@ const (
 )
 
 // readBy looks at what a worker says that its run read.
-func (j *job) readBy(r *task.Result) readAs {
+func readBy(j *job, r *task.Result) readAs {
 	i := r.Task.Index
-	if !j.spec.SignsReads(i) || r.Outcome != task.Completed && !r.Outcome.OwnFault() {
+	if !task.SignsReads(j.spec, i) || r.Outcome != task.Completed && !r.Outcome.OwnFault() {
 		return readSame
 	}
 	switch j.flow.Ready(i) {
@@ -51,7 +51,7 @@ func (j *job) readBy(r *task.Result) readAs {
 	case ledger.Waits:
 		return readUnknown
 	}
-	name, ok := j.readName(i)
+	name, ok := readName(j, i)
 	switch {
 	case !ok:
 		return readUnknown
@@ -80,19 +80,19 @@ func (r *reports) misread(h *host, j *job, l *lease, e *message.Ending) {
 // stopped. What its submitter holds is for that to say.
 func (t *jobTable) reread(j *job, i uint64) {
 	row := j.ledger.Rows[i]
-	if !j.spec.SignsReads(i) || j.same.Contains(i) || j.theirs.Contains(i) || j.ledger.Delivered(i) ||
+	if !task.SignsReads(j.spec, i) || j.same.Contains(i) || j.theirs.Contains(i) || j.ledger.Delivered(i) ||
 		row == nil && j.live[i] == nil || j.flow.Ready(i) != ledger.Ready {
 		return
 	}
-	name, ok := j.readName(i)
+	name, ok := readName(j, i)
 	if !ok {
 		return
 	}
-	t.dropOthers(j, i, name)
+	dropOthers(t, j, i, name)
 	if row == nil {
 		return
 	}
-	changed := row.Best != nil && !j.spec.MadeOf(i, row.Best.Chain(), name)
+	changed := row.Best != nil && !task.MadeOf(j.spec, i, row.Best.Chain(), name)
 	if changed {
 		row.Best = nil
 	}
@@ -118,7 +118,7 @@ func (t *jobTable) reread(j *job, i uint64) {
 }
 
 // dropOthers ends the leases of a task that are known to be of other files.
-func (t *jobTable) dropOthers(j *job, i uint64, name []byte) {
+func dropOthers(t *jobTable, j *job, i uint64, name []byte) {
 	live := j.live[i]
 	if live == nil {
 		return
@@ -154,12 +154,12 @@ func owns(j *job, ranges []message.Range) (news ledger.Set) {
 
 // holdBack takes those of the ended tasks that are not told yet out of ready of which it is not known whether they
 // were made of what the tasks before them came to.
-func (j *job) holdBack() (held []uint64) {
+func holdBack(j *job) (held []uint64) {
 	if j.flowing == nil || j.spec.Verify == nil {
 		return nil
 	}
 	j.ready = slices.DeleteFunc(j.ready, func(i uint64) bool {
-		if !j.spec.SignsReads(i) || j.same.Contains(i) {
+		if !task.SignsReads(j.spec, i) || j.same.Contains(i) {
 			return false
 		}
 		held = append(held, i)

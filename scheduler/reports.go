@@ -302,7 +302,7 @@ func (r *reports) count(h *host, j *job, l *lease, e *message.Ending) {
 		r.spoiled(h, j, l, e, err.Error())
 		return
 	}
-	switch j.readBy(result) {
+	switch readBy(j, result) {
 	case readOther:
 		r.misread(h, j, l, e)
 		return

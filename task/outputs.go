@@ -41,7 +41,7 @@ func (j *Job) CheckResult(r *Result) error {
 	if err := j.checkListed(r.Task.Index, r.Outputs, wanted); err != nil {
 		return err
 	}
-	return j.checkBegan(r)
+	return checkBegan(j, r)
 }
 
 func (j *Job) checkListed(index uint64, outputs []Output, wanted []string) error {

@@ -8,21 +8,21 @@ import (
 
 // SignsReads reports whether it is checked which files of other tasks the task of an index reads: it reads some, or
 // waits for some, and the job's results are checked.
-func (j *Job) SignsReads(index uint64) bool {
+func SignsReads(j *Job, index uint64) bool {
 	return j.Verify != nil && len(j.Stages) > 0 && index >= j.Roots()
 }
 
 // MadeOf reports whether a run that reads files of that name may go on from a state with that chain: all that made it
 // read the same. Where it is not checked what tasks read, it may from any.
-func (j *Job) MadeOf(index uint64, chain []Link, reads []byte) bool {
-	return !j.SignsReads(index) ||
+func MadeOf(j *Job, index uint64, chain []Link, reads []byte) bool {
+	return !SignsReads(j, index) ||
 		!slices.ContainsFunc(chain, func(l Link) bool { return !bytes.Equal(l.Voucher.Reads, reads) })
 }
 
 // checkBegan refuses a result that says that its run went on from a state which was made of other files than it
 // read itself.
-func (j *Job) checkBegan(r *Result) error {
-	if r.Trail != nil && !j.MadeOf(r.Task.Index, r.Trail.Began, r.Reads) {
+func checkBegan(j *Job, r *Result) error {
+	if r.Trail != nil && !MadeOf(j, r.Task.Index, r.Trail.Began, r.Reads) {
 		return errors.New("its run went on from a state that was made of other files of tasks before it")
 	}
 	return nil

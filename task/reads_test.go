@@ -95,10 +95,11 @@ func TestMadeOfOthers(t *testing.T) {
 		if j.Verify = nil; tt.verify {
 			j.Verify = &Verify{}
 		}
-		if got := j.MadeOf(tt.index, tt.chain, name); got != tt.want {
+		if got := MadeOf(j, tt.index, tt.chain, name); got != tt.want {
 			t.Errorf("task %d, checked %v, %v: %v", tt.index, tt.verify, tt.chain, got)
 		}
-		r := &Result{Task: TaskID{Index: tt.index}, Outcome: Completed, Reads: name, Trail: &Trail{Pass: 1, Fuel: 1, Began: tt.chain}}
+		r := &Result{Task: TaskID{Index: tt.index}, Outcome: Completed, Reads: name,
+			Trail: &Trail{Pass: 1, Fuel: 1, Began: tt.chain}}
 		if err := j.CheckResult(r); (err == nil) != tt.want {
 			t.Errorf("task %d, checked %v, %v: %v", tt.index, tt.verify, tt.chain, err)
 		}

@@ -168,14 +168,14 @@ func (g *given) addTo(inv *task.Invocation, spec *task.Job, index uint64) {
 
 // vouches adds what an attempt read of other tasks to what this node says of a state that it left.
 func (a *attempt) vouches(s *task.State) {
-	if a.job != nil && a.job.spec.SignsReads(a.name.Task.Index) {
+	if a.job != nil && task.SignsReads(a.job.spec, a.name.Task.Index) {
 		s.Reads = a.reads.Name()
 	}
 }
 
 // mayGoOn refuses a state that was made of other files of tasks before than the attempt reads.
 func (a *attempt) mayGoOn(chain []task.Link) error {
-	if a.job != nil && !a.job.spec.MadeOf(a.name.Task.Index, chain, a.reads.Name()) {
+	if a.job != nil && !task.MadeOf(a.job.spec, a.name.Task.Index, chain, a.reads.Name()) {
 		return errors.New("the state was made of other files than this lease says that the task reads")
 	}
 	return nil

@@ -198,9 +198,6 @@ func (a *audits) answered(ev *message.Audited) {
 		delete(a.at, ev.Task)
 		return
 	}
-	if (readings{a}).other(j, at, ev) {
-		return
-	}
 	hidden{a}.leavesTrail(j, &ev.Here)
 	opposed := fold(ev)
 	if at.compiled == nil {

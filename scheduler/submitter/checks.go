@@ -314,13 +314,19 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	switch {
 	case j.checks == nil || len(t.Results) == 0 || j.checks.known(t.Index):
 		return
-	case j.spec.SignsReads(t.Index): // also what this node's worker made, of files that a leader named
-		readings{a}.unmatched(j, t.Index)
+	case task.SignsReads(j.spec, t.Index): // also what this node's worker made, of files that a leader named
+		a.noteUnmatched(j, t.Index)
 		return
 	case t.Results[0].Worker == a.s.self:
 		return
 	}
 	a.decide(j, t, j.spec.Verify.Confirm != "", false)
+}
+
+// noteUnmatched notes that it is to be seen what a result was made of.
+func (a *audits) noteUnmatched(j *submitted, i uint64) {
+	a.note(j, checked{Index: i, State: verdictUnmatched})
+	j.marks(i)
 }
 
 // decide is check, of a result of which is known, or still unread, whether it meets the job's condition.

@@ -75,39 +75,6 @@ func (a doubting) reopen(j *submitted, back ledger.Set, worker task.PeerID, why 
 		Reason: task.ClipMessage(why)})
 }
 
-// drop drops results of a job, and takes from those that were made of them what was known of these.
-func (a doubting) drop(j *submitted, back ledger.Set) {
-	j.have = j.have.Minus(back)
-	for _, r := range back {
-		for i := r.From; i < r.To; i++ {
-			id := task.TaskID{Job: j.id, Index: i}
-			if j.hasFailed(i) {
-				j.failed--
-			}
-			j.checks.drop(i)
-			if j.checks.others {
-				a.s.audits.abroad.drop(id)
-			}
-			a.s.emit(message.Persist{Key: ResultKey(j.id, i)})
-			a.s.emit(message.Persist{Key: checkKey(id)})
-			j.staged.drops(i)
-		}
-	}
-	for _, r := range back {
-		for i := r.From; i < r.To; i++ {
-			readings{a.audits}.rereads(j, i)
-		}
-	}
-}
-
-// hasFailed reports whether the end that is held of a task is that it failed.
-func (j *submitted) hasFailed(i uint64) bool {
-	if j.staged != nil {
-		return j.staged.flow.Verdict(i) == ledger.Failed
-	}
-	return j.checks.failed.Contains(i)
-}
-
 // distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
 // says that it gets no more tasks; then others run these again, as far as they can be given back.
 func (a doubting) distrust(worker task.PeerID, refused bool) {

@@ -18,70 +18,12 @@ import (
 // maxCompared is how many results are read at once to see what they were made of.
 const maxCompared = 8
 
-// A matching is what is looked at so of one job. The zero value is nothing.
-type matching struct {
-	// unmatched are the results of which it is to be seen, legible those of them of whose task all is held that it
-	// reads, but for those in asked: a Compare of these is under way, of results or files of before where it is true.
-	unmatched, legible ledger.Set
-	asked              map[uint64]bool
-}
-
-// changed takes in that the result of a task, or what it was made of, is another than was asked for.
-func (m *matching) changed(i uint64) {
-	if _, asked := m.asked[i]; asked {
-		m.asked[i] = true
-	}
-}
-
-// marks adds a result to the legible ones, if it is one.
-func (j *submitted) marks(i uint64) {
-	if c := j.checks; j.staged != nil && c.unmatched.Contains(i) && j.staged.flow.Ready(i) == ledger.Ready {
-		c.legible.Add(i)
-	}
-}
-
 // readings hold results against what they were made of.
 type readings struct{ *audits }
 
-// unmatched notes that it is to be seen what a result was made of.
-func (r readings) unmatched(j *submitted, i uint64) {
-	r.note(j, checked{Index: i, State: verdictUnmatched})
-	j.marks(i)
-}
-
-// due reports whether a result is to be looked at.
-func (r readings) due() bool {
+// mustLook reports whether a result is to be looked at.
+func (r readings) mustLook() bool {
 	return slices.ContainsFunc(r.jobs, func(j *submitted) bool { return len(j.checks.unmatched) > 0 })
-}
-
-// rereads has the results looked at that were made of a task's, which is another now or not held.
-func (r readings) rereads(j *submitted, i uint64) {
-	if j.staged == nil || j.checks == nil {
-		return
-	}
-	for d := range j.spec.Readers(i) {
-		for k := d.From; k < d.To; k++ {
-			switch c := j.checks; {
-			case !j.have.Contains(k):
-			case c.unmatched.Contains(k):
-				c.matching.changed(k)
-				c.legible = c.legible.Minus(only(k))
-				j.marks(k)
-			default:
-				r.unmatched(j, k)
-			}
-		}
-	}
-}
-
-// replaced takes in that what this node made of a task is held in place of what it was told.
-func (r readings) replaced(j *submitted, i uint64, failed bool) {
-	if j.staged == nil {
-		return
-	}
-	j.staged.keeps(j, i, failed)
-	r.rereads(j, i)
-	j.staged.skip(r.s, j)
 }
 
 // compare has results read of which all is here that they may have been made of.
@@ -185,18 +127,20 @@ func (r readings) misread(j *submitted, i uint64, worker task.PeerID, why string
 	r.note(j, checked{Index: i, State: verdictDue, Doubted: true, Worker: worker, Failed: j.hasFailed(i)})
 }
 
-// other deals with a task that ran again here on other files than its worker signed, and reports whether it did: that
+// readOther deals with a task that ran again here on other files than its worker signed, and reports whether it did: that
 // says nothing of the worker.
-func (r readings) other(j *submitted, at *auditing, ev *message.Audited) bool {
-	i, here := ev.Task.Index, &ev.Here
-	if !j.spec.SignsReads(i) || bytes.Equal(ev.Held.Results[0].Reads, here.Reads) || here.Outcome == task.HostError ||
-		here.Outcome == task.Interrupted && len(here.Reads) == 0 {
+func (r readings) readOther(ev *message.Audited) bool {
+	i, here, at, j := ev.Task.Index, &ev.Here, r.at[ev.Task], r.s.jobs[ev.Task.Job]
+	if at == nil || !at.runs || j == nil || j.checks == nil || !j.checks.toRun(i) || len(ev.Held.Results) == 0 ||
+		!task.SignsReads(j.spec, i) || bytes.Equal(ev.Held.Results[0].Reads, here.Reads) ||
+		here.Outcome == task.HostError || here.Outcome == task.Interrupted && len(here.Reads) == 0 {
 		return false
 	}
+	at.runs = false
 	switch {
 	case !j.checks.doubted.Contains(i) || j.mayGiveBack(r.s.now) && j.checks.back[i] < maxGivenBack:
 		delete(r.at, ev.Task)
-		r.unmatched(j, i)
+		r.audits.noteUnmatched(j, i)
 	case here.Outcome == task.Interrupted:
 		r.later(at, here.Outcome)
 	case !here.Outcome.Reproducible():
@@ -222,6 +166,6 @@ func (r readings) remade(j *submitted, at *auditing, ev *message.Audited) {
 	}
 	r.s.replaced(j, ev.Held.Failed, end.Failed)
 	r.s.emit(message.Decided{Task: ev.Task, Action: "made anew", Reason: why})
-	r.replaced(j, end.Index, end.Failed)
+	doubting{r.audits}.heldAnew(j, end.Index, end.Failed)
 	r.settle(j, at.id, verdictWrong, "")
 }

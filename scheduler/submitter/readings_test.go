@@ -12,8 +12,8 @@ import (
 	"godwit/task"
 )
 
-// A stagedBench is an auditBench of a job of two stages: two tasks, and one that reads both; and a driver that tells what
-// a task reads, by what is held.
+// A stagedBench is an auditBench of a job of two stages: two tasks, and one that reads both; and a driver that tells
+// what a task reads, by what is held.
 type stagedBench struct {
 	*auditBench
 	spec     *task.Job
@@ -202,8 +202,8 @@ func TestSameFilesStay(t *testing.T) {
 	}
 }
 
-// A result that was made of what nobody made, or less, is given back a few times; then this node runs the task. Nobody is
-// named, and after a restart it goes on.
+// A result that was made of what nobody made, or less, is given back a few times; then this node runs the task. Nobody
+// is named.
 func TestMisread(t *testing.T) {
 	for name, reads := range map[string]func(b *stagedBench) []byte{
 		"something that nobody made": func(b *stagedBench) []byte { return b.name("0", "never") },
@@ -246,7 +246,8 @@ func TestReadsOtherThanSigned(t *testing.T) {
 	}
 }
 
-// What waits to be compared is compared after a restart, and what is accepted stands no better than what it was made of.
+// What waits to be compared is compared after a restart, and what is accepted stands no better than what it was made
+// of.
 func TestComparedAfterRestart(t *testing.T) {
 	b := newStagedBench(t, "1%")
 	b.brings(b.ran(2, 0, "0"))

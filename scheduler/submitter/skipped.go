@@ -2,7 +2,6 @@ package submitter
 
 import (
 	"fmt"
-	"slices"
 
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
@@ -35,6 +34,16 @@ func (st *staged) skip(s *Submitter, j *submitted) {
 	}
 }
 
+// heldAnew takes in that what this node made of a task is held in place of what it was told.
+func (a doubting) heldAnew(j *submitted, i uint64, failed bool) {
+	if j.staged == nil {
+		return
+	}
+	j.staged.keeps(j, i, failed)
+	a.rereads(j, i)
+	j.staged.skip(a.s, j)
+}
+
 // forgetFetch forgets a result whose blocks are on their way.
 func (j *submitted) forgetFetch(s *Submitter, i uint64) {
 	key := ResultKey(j.id, i)
@@ -43,28 +52,4 @@ func (j *submitted) forgetFetch(s *Submitter, i uint64) {
 		j.fetching--
 		j.lacking = j.lacking.Minus(only(i))
 	}
-}
-
-// waived is what coordinators hear that is held of a job, with all that comes of it; taken is what is held
-// beside.
-func (j *submitted) waived() ledger.Set {
-	if j.staged == nil {
-		return j.mine()
-	}
-	return j.staged.over
-}
-
-// own are those of taken of which this node holds another end than it was told.
-func (j *submitted) own() []message.Range {
-	if j.staged == nil || j.checks == nil || len(j.checks.wrong) == 0 {
-		return nil
-	}
-	return j.checks.wrong.Minus(j.staged.over)
-}
-
-func (j *submitted) taken() []message.Range {
-	if j.staged == nil {
-		return nil
-	}
-	return slices.Clone(j.have.Minus(j.staged.over))
 }

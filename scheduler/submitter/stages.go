@@ -1,6 +1,8 @@
 package submitter
 
 import (
+	"slices"
+
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -126,4 +128,50 @@ func (st *staged) readersOver(i uint64) bool {
 		}
 	}
 	return true
+}
+
+// waived is what coordinators hear that is held of a job, with all that comes of it; taken is what is held
+// beside.
+func (j *submitted) waived() ledger.Set {
+	if j.staged == nil {
+		return j.mine()
+	}
+	return j.staged.over
+}
+
+// own are those of taken of which this node holds another end than it was told.
+func (j *submitted) own() []message.Range {
+	if j.staged == nil || j.checks == nil || len(j.checks.wrong) == 0 {
+		return nil
+	}
+	return j.checks.wrong.Minus(j.staged.over)
+}
+
+func (j *submitted) taken() []message.Range {
+	if j.staged == nil {
+		return nil
+	}
+	return slices.Clone(j.have.Minus(j.staged.over))
+}
+
+// A matching is what is looked at so of one job. The zero value is nothing.
+type matching struct {
+	// unmatched are the results of which it is to be seen, legible those of them of whose task all is held that it
+	// reads, but for those in asked: a Compare of these is under way, of results or files of before where it is true.
+	unmatched, legible ledger.Set
+	asked              map[uint64]bool
+}
+
+// changed takes in that the result of a task, or what it was made of, is another than was asked for.
+func (m *matching) changed(i uint64) {
+	if _, asked := m.asked[i]; asked {
+		m.asked[i] = true
+	}
+}
+
+// marks adds a result to the legible ones, if it is one.
+func (j *submitted) marks(i uint64) {
+	if c := j.checks; j.staged != nil && c.unmatched.Contains(i) && j.staged.flow.Ready(i) == ledger.Ready {
+		c.legible.Add(i)
+	}
 }

@@ -37,7 +37,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Audited:
 		if ev.First {
 			s.unaided.ended(&ev)
-		} else {
+		} else if !(readings{&s.audits}).readOther(&ev) {
 			s.audits.answered(&ev)
 		}
 	case message.Proven:

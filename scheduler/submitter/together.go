@@ -1,6 +1,7 @@
 package submitter
 
 import (
+	"godwit/credibility"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -92,4 +93,33 @@ func (t *together) count() (accepted, final uint64) {
 		}
 	}
 	return accepted, final
+}
+
+// standing tells how the result of a task that is held stands, whatever it was made of: see message.Standing.
+func (a *audits) standing(j *submitted, i uint64) message.Standing {
+	c := j.checks
+	switch {
+	case c == nil || !j.have.Contains(i):
+		return ""
+	case c.doubted.Contains(i):
+		return message.StandingDoubted
+	case c.wrong.Contains(i):
+		return message.StandingReplaced
+	case c.due.Contains(i), c.open.Contains(i), c.unread.Contains(i), c.unmatched.Contains(i):
+		return message.StandingHeld
+	}
+	for worker, of := range c.by {
+		if of.tasks.Contains(i) {
+			return a.standingOf(a.known(worker), of)
+		}
+	}
+	return message.StandingFinal // it was run here
+}
+
+// standingOf tells how the results of one worker stand that nobody has run again.
+func (a *audits) standingOf(credit credibility.Credit, of *accepted) message.Standing {
+	if credit.Final(of.mark, a.s.now) {
+		return message.StandingFinal
+	}
+	return message.StandingAccepted
 }
