@@ -17,6 +17,7 @@ import (
 	"godwit/blocks/disk"
 	"godwit/overlay"
 	"godwit/p2p"
+	"godwit/p2p/cost"
 	"godwit/task"
 
 	"github.com/ipfs/boxo/ipld/merkledag"
@@ -134,6 +135,7 @@ func benchmarkFetch(b *testing.B, listen string, n, blocks, size int) {
 	for i := range n {
 		h := openHost(b, listen, uint64(i), quiet{})
 		from, ids = append(from, h), append(ids, h.ID())
+		h.Rank(map[task.PeerID]cost.Class{to.ID(): cost.Worker}) // a stranger has 1 MiB a second
 		to.AddAddrs(h.ID(), h.AdvertAddrs(8), 0)
 		if _, err := to.Request(b.Context(), h.ID(), "warm", nil); err != nil {
 			b.Fatal(err)

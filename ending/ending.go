@@ -35,6 +35,9 @@ type Forecast struct {
 	Reason string `json:"reason,omitempty"`
 	// Notes say what the forecast rests on and where it is weak, a sentence each.
 	Notes []string `json:"notes,omitempty"`
+	// Unknown says that nobody knows how long tasks that are left take: neither did one end, nor did the owner say. The
+	// times then are those of tasks at large.
+	Unknown bool `json:"unknown,omitempty"`
 	// Draws is how many times the job was run ahead, Late in how many of those it had not
 	// ended after MaxAhead.
 	Draws int `json:"draws"`
@@ -164,20 +167,20 @@ func nobody(job *Job, swarm *Swarm) string {
 	return ""
 }
 
-// notes say what a forecast rests on.
+// notes say what a forecast rests on. They note in it whether anybody knows what tasks take.
 func notes(parts []*known, c *crowd, known int, f *Forecast) (out []string) {
-	guessed, declared, ended := false, false, 0
+	declared, ended := false, 0
 	for _, k := range parts {
 		left := k.job.left() > 0
-		guessed = guessed || left && k.guessed
+		f.Unknown = f.Unknown || left && k.guessed
 		declared = declared || left && len(k.ended) < fewEnded && k.job.Declared > 0
 		ended += len(k.ended)
 	}
 	switch {
-	case guessed && len(parts) > 1 && ended > 0:
+	case f.Unknown && len(parts) > 1 && ended > 0:
 		out = append(out, "nobody knows how long a task of some stages takes: from minutes to days is thought possible; "+
 			"write work into them, or ask when some of each have ended")
-	case guessed:
+	case f.Unknown:
 		out = append(out, "nobody knows how long a task takes: from minutes to days is thought possible; "+
 			"write work into the job file, or ask when some have ended")
 	case declared && ended >= fewEnded:

@@ -154,7 +154,7 @@ func TestReasons(t *testing.T) {
 	}
 	// Of a job of which nobody knows anything the forecast says so, and is wide.
 	f := ahead(t, &Job{Waiting: 10}, &Swarm{Members: always(10, 1)})
-	if len(f.Notes) == 0 || !strings.Contains(f.Notes[0], "nobody knows") || f.High < 20*f.Low {
+	if !f.Unknown || len(f.Notes) == 0 || !strings.Contains(f.Notes[0], "nobody knows") || f.High < 20*f.Low {
 		t.Errorf("of tasks of unknown length it says %+v", f)
 	}
 }

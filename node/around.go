@@ -29,7 +29,7 @@ func (n *Node) around(ctx context.Context) []owner.Finding {
 	stats := n.net.Stats()
 	out := []owner.Finding{clockFinding(n.net.Skew(), stats.DroppedAdverts["future"], stats.DroppedAdverts["expired"])}
 	versions := map[string]int{}
-	if n.do(ctx, func() {
+	if n.look(ctx, func() {
 		for _, m := range n.ordered() {
 			for _, a := range m.View().Members() {
 				if a.Peer != n.self {

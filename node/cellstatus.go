@@ -56,7 +56,7 @@ func (c *cartographer) lookRound(ctx context.Context) {
 		leader task.PeerID
 	}
 	var all []divided
-	if c.do(ctx, func() {
+	if c.look(ctx, func() {
 		for _, m := range c.ordered() {
 			if !m.Cell().Whole() && m.Coordinator() == nil && m.Leader().Leader != "" {
 				all = append(all, divided{m.Member, m.Leader().Leader})
@@ -70,6 +70,6 @@ func (c *cartographer) lookRound(ctx context.Context) {
 		if len(list) == 0 {
 			continue
 		}
-		_ = c.do(ctx, func() { c.heard(d.m, list) }) // or the status goes without it
+		_ = c.look(ctx, func() { c.heard(d.m, list) }) // or the status goes without it
 	}
 }

@@ -22,7 +22,7 @@ type Census struct {
 // Census counts the members of every overlay that this node serves, by name. Nothing is forecast and nobody is
 // asked: a look at ten thousand members takes a few milliseconds.
 func (n *Node) Census(ctx context.Context) (out []Census, err error) {
-	err = n.do(ctx, func() {
+	err = n.look(ctx, func() {
 		for _, m := range n.ordered() {
 			c := m.census(m.View().Members())
 			c.Lost = len(m.Away())
@@ -36,7 +36,7 @@ func (n *Node) Census(ctx context.Context) (out []Census, err error) {
 // without their tasks. Nobody is asked.
 func (q *queries) OwnJobs(ctx context.Context) ([]message.JobStatus, error) {
 	var own, led []message.JobStatus
-	err := q.do(ctx, func() {
+	err := q.look(ctx, func() {
 		for _, m := range q.ordered() {
 			own = append(own, named(m.Submitter().Jobs(), m.Manifest().Name)...)
 			if c := m.Coordinator(); c != nil {

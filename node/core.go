@@ -31,6 +31,7 @@ type core struct {
 	inbox   chan post     // of this node itself
 	first   chan post     // of leases: ahead of all else
 	intake  *intake       // of other peers
+	looks   chan post     // of those who only look: also while something is made durable
 	ends    chan post     // of attempts that completed: see door.PostEnd
 	stopped chan struct{} // closed when the loop has ended
 	group   sync.WaitGroup
@@ -48,7 +49,8 @@ func newCore(cfg Config, on ground) *core {
 	c := &core{
 		cfg: cfg, log: logging.In(cfg.Log.With("self", shortPeer(self)), logging.Node), key: on.key, self: self,
 		store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)}, clock: newClock(),
-		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}),
+		inbox: make(chan post, inboxSize), looks: make(chan post),
+		ends: make(chan post, inboxSize), stopped: make(chan struct{}),
 		first: make(chan post, inboxSize), intake: newIntake(), signed: newSigned(),
 	}
 	if c.draw = on.draw; c.draw == nil {
@@ -111,6 +113,10 @@ func (c *core) postFirst(p post) {
 // do runs f on the loop and returns when it has run, or with an error when the
 // node stops or ctx ends first.
 func (c *core) do(ctx context.Context, f func()) error { return c.doBy(ctx, c.inbox, f) }
+
+// look is do for what only looks, and changes nothing that has to last. It does not wait for the disk: what is being
+// made durable is seen as if it were already, as by do.
+func (c *core) look(ctx context.Context, f func()) error { return c.doBy(ctx, c.looks, f) }
 
 // doBy is do by a way to the loop.
 func (c *core) doBy(ctx context.Context, way chan<- post, f func()) error {

@@ -99,7 +99,7 @@ type PoolCredit struct {
 func (n *Node) Credit(ctx context.Context, days int) (Credit, error) {
 	since := n.creditSince(days)
 	c := Credit{Since: dayTime(since), Name: n.ownersName(), Projects: []thanks.ByProject{}, Days: []DayGiven{}}
-	err := n.do(ctx, func() {
+	err := n.look(ctx, func() {
 		notes := n.thankful.got.Since("", since)
 		c.Total, c.Projects = thanks.Sum(notes), thanks.Projects(notes)
 		c.Today = thanks.Sum(n.thankful.got.Since("", task.DayOf(n.clock.wall())))

@@ -86,12 +86,12 @@ func (d *decisions) list() []Decision {
 // Decisions returns what this node's machines decided last, the newest first: as a leader, a worker or a
 // submitter. There are some hundred at most.
 func (n *Node) Decisions(ctx context.Context) (out []Decision, err error) {
-	err = n.do(ctx, func() { out = n.lately.list() })
+	err = n.look(ctx, func() { out = n.lately.list() })
 	return out, err
 }
 
 // Decided returns how many decisions there were since the node began: more than before says that some are new.
 func (n *Node) Decided(ctx context.Context) (sum uint64, err error) {
-	err = n.do(ctx, func() { sum = n.lately.n })
+	err = n.look(ctx, func() { sum = n.lately.n })
 	return sum, err
 }

@@ -16,7 +16,7 @@ const leastLeft = 64 << 20
 // diskLeft looks at the disk below the node's data.
 func (n *Node) diskLeft(ctx context.Context) owner.Finding {
 	full := false
-	_ = n.do(ctx, func() { full = n.full }) // of a node that ends, the disk itself tells
+	_ = n.look(ctx, func() { full = n.full }) // of a node that ends, the disk itself tells
 	left, err := freeBytes(n.cfg.DataDir)
 	return diskFinding(n.cfg.DataDir, left, err, full)
 }

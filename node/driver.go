@@ -22,6 +22,7 @@ type driver struct {
 	atlas     *cartographer
 	peer      *member.Peer
 	pending   []pending
+	writing   []pending // what is being made durable
 	watchers  watchers
 	lately    decisions // that were come to last
 	packer    message.Packer

@@ -10,13 +10,15 @@ import (
 	"godwit/scheduler/message"
 )
 
-// persist commits every Persist among the effects, in order. A commit takes milliseconds:
-// tasks that wait here for a slot need not wait for it.
+// persist commits every Persist among the effects, in order. A commit takes milliseconds, and where the disk is slow
+// seconds: tasks that wait here for a slot need not wait for it, nor who only looks.
 func (d *driver) persist(ctx context.Context, effects []pending) error {
 	changes := changesOf(effects)
 	if len(changes) == 0 {
 		return nil
 	}
+	d.writing = effects
+	defer func() { d.writing = nil }()
 	durable := make(chan error, 1)
 	d.spawn(func() { durable <- d.store.commit(context.WithoutCancel(ctx), changes) })
 	for {
@@ -26,6 +28,8 @@ func (d *driver) persist(ctx context.Context, effects []pending) error {
 		case p := <-d.ends:
 			d.handleEnd(ctx, p)
 		case p := <-d.first:
+			d.handle(p)
+		case p := <-d.looks:
 			d.handle(p)
 		}
 	}
@@ -44,11 +48,13 @@ func changesOf(effects []pending) (changes []message.Persist) {
 	return changes
 }
 
-// serveEnds handles what leases said, and what came to its end, meanwhile.
+// serveEnds handles what leases said, what came to its end, and who looks, meanwhile.
 func (d *driver) serveEnds(ctx context.Context) {
 	for {
 		select {
 		case p := <-d.first:
+			d.handle(p)
+		case p := <-d.looks:
 			d.handle(p)
 		case p := <-d.ends:
 			d.handleEnd(ctx, p)

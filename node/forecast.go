@@ -43,7 +43,7 @@ func (ps *past) Forecast(ctx context.Context, peer task.PeerID, d time.Duration)
 	}
 	var f Forecast
 	var ok bool
-	err := ps.do(ctx, func() {
+	err := ps.look(ctx, func() {
 		for _, m := range ps.ordered() {
 			if a, known := m.View().Member(peer); known {
 				f, ok = ps.forecast(&a, d), true

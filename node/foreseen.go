@@ -116,7 +116,7 @@ func (s *seer) member(a *overlay.Advert, now time.Time) ending.Member {
 
 // swarm is where jobs of an overlay run. The pool is a copy that nobody changes.
 func (s *seer) swarm(ctx context.Context, ref string) (sw ending.Swarm, name string, err error) {
-	e := s.do(ctx, func() {
+	e := s.look(ctx, func() {
 		var m *membership
 		if m, err = s.overlays.find(ref); err != nil {
 			return

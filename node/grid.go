@@ -66,7 +66,7 @@ func lendIn(g *message.Grid, loans []message.LoanStatus, by task.PeerID) {
 func (q *queries) ownGrid(ctx context.Context, id task.JobID, bins int) (*message.Grid, error) {
 	var g *message.Grid
 	var st message.JobStatus
-	if err := q.do(ctx, func() {
+	if err := q.look(ctx, func() {
 		m := q.overlays.submitted(id)
 		if m == nil {
 			return

@@ -174,5 +174,13 @@ func (c *core) doOf(ctx context.Context, from task.PeerID, f func()) error {
 	}
 }
 
+// lookOf is doOf for what only looks: this node itself does not wait for the disk.
+func (c *core) lookOf(ctx context.Context, from task.PeerID, f func()) error {
+	if from == c.self {
+		return c.look(ctx, f)
+	}
+	return c.doOf(ctx, from, f)
+}
+
 // doFirst is do ahead of all else: what leases say.
 func (c *core) doFirst(ctx context.Context, f func()) error { return c.doBy(ctx, c.first, f) }

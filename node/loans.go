@@ -54,7 +54,7 @@ func (q *queries) answerSubmitted(ctx context.Context, from task.PeerID, body []
 // one cell, whose leader knows all, and where the submitter does not answer.
 func (q *queries) submitted(ctx context.Context, l leader, led *message.JobStatus) *message.JobStatus {
 	divided := false
-	if err := q.do(ctx, func() {
+	if err := q.look(ctx, func() {
 		m := q.overlays.members[l.overlay]
 		divided = m != nil && !m.Cell().Whole()
 	}); err != nil || !divided || led.Submitter == q.self {
@@ -194,7 +194,7 @@ func lentTo(l *message.LoanStatus) string {
 // overlay of this node's is divided.
 func (q *queries) lentOf(ctx context.Context, id task.JobID) (of overlay.ID, loans []message.LoanStatus, err error) {
 	mine, divided := false, false
-	if err = q.do(ctx, func() {
+	if err = q.look(ctx, func() {
 		if m := q.overlays.submitted(id); m != nil {
 			of, loans, mine = m.id, submitter.Loans(m.Submitter(), id), true
 		}

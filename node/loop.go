@@ -26,6 +26,9 @@ func (n *Node) loop(ctx, leave context.Context) error {
 			case p := <-n.first:
 				n.handle(p)
 				n.drain(ctx)
+			case p := <-n.looks:
+				n.handle(p)
+				n.drain(ctx)
 			case p := <-n.inbox:
 				n.handle(p)
 				n.drain(ctx)

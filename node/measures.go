@@ -79,7 +79,7 @@ func (n *Node) Measures(ctx context.Context) (Measures, error) {
 	}
 	m.DiskMost = n.content.room.budget.Most()
 	m.Ended, m.CPU = n.exec.Ended.By(), n.exec.Ended.CPU()
-	err := n.do(ctx, func() {
+	err := n.look(ctx, func() {
 		d := n.monitor.Decision()
 		m.Up = n.now().Sub(n.clock.started)
 		m.State, m.Stopped, m.Slots = d.State, d.Stop, d.Cores

@@ -20,7 +20,7 @@ import (
 // Overlays describes the overlays that this node serves, by name.
 func (o *overlays) Overlays(ctx context.Context) ([]OverlayStatus, error) {
 	var out []OverlayStatus
-	err := o.do(ctx, func() {
+	err := o.look(ctx, func() {
 		for _, m := range o.ordered() {
 			out = append(out, m.status())
 		}
@@ -32,7 +32,7 @@ func (o *overlays) Overlays(ctx context.Context) ([]OverlayStatus, error) {
 func (o *overlays) OverlayDetail(ctx context.Context, nameOrID string) (OverlayDetail, error) {
 	var d OverlayDetail
 	var err error
-	if e := o.do(ctx, func() {
+	if e := o.look(ctx, func() {
 		var m *membership
 		if m, err = o.find(nameOrID); err == nil {
 			d = m.detail()

@@ -60,7 +60,7 @@ type queries struct {
 // led asks this node's coordinator of an overlay, if it leads there, for a peer.
 func (q *queries) led(ctx context.Context, from task.PeerID, id overlay.ID,
 	ask func(*scheduler.Coordinator) (any, error)) (v any, err error) {
-	doErr := q.doOf(ctx, from, func() {
+	doErr := q.lookOf(ctx, from, func() {
 		m := q.overlays.members[id]
 		switch {
 		case m == nil || m.Coordinator() == nil:
@@ -86,7 +86,7 @@ type leader struct {
 
 // leaders returns those of the overlays that this node serves.
 func (q *queries) leaders(ctx context.Context) (out []leader, err error) {
-	err = q.do(ctx, func() {
+	err = q.look(ctx, func() {
 		for _, m := range q.ordered() {
 			out = append(out, leader{m.id, m.Manifest().Name, m.Leader().Leader})
 		}
@@ -163,7 +163,7 @@ func leaderError(err error) error {
 // newest first, without their tasks.
 func (q *queries) Jobs(ctx context.Context) ([]message.JobStatus, error) {
 	var own, all []message.JobStatus
-	if err := q.do(ctx, func() {
+	if err := q.look(ctx, func() {
 		for _, m := range q.ordered() {
 			own = append(own, named(m.Submitter().Jobs(), m.Manifest().Name)...)
 		}
@@ -199,7 +199,7 @@ func (q *queries) Job(ctx context.Context, id task.JobID, from uint64, limit int
 	var own, led message.JobStatus
 	var mine bool
 	look := func() error {
-		return q.do(ctx, func() {
+		return q.look(ctx, func() {
 			if m := q.overlays.submitted(id); m != nil {
 				own, mine = m.Submitter().Job(id)
 			}

@@ -16,7 +16,7 @@ func (n *Node) Alive(ctx context.Context) error {
 // NotReady says what keeps the node from taking in a job of its owner's now, one thing each; nothing
 // for a node that is ready. That its owner lends nothing for now is no such thing. The error is as of Alive.
 func (n *Node) NotReady(ctx context.Context) (why []string, err error) {
-	err = n.do(ctx, func() {
+	err = n.look(ctx, func() {
 		if n.full {
 			why = append(why, fullReason)
 		}

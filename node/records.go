@@ -19,7 +19,7 @@ type MemberRecord struct {
 
 // Records returns what members tell of their pasts, this node first, at most so many. Nobody is asked.
 func (n *Node) Records(ctx context.Context, most int) (out []MemberRecord, err error) {
-	err = n.do(ctx, func() {
+	err = n.look(ctx, func() {
 		seen := map[task.PeerID]bool{}
 		for _, m := range n.ordered() {
 			if a, ok := m.View().Member(n.self); ok && !seen[n.self] {

@@ -34,7 +34,7 @@ func (q *queries) heldBy(ctx context.Context, id task.JobID, pick func(held []me
 	var which []uint64
 	var unwritten map[string][]byte
 	var space string
-	err := q.do(ctx, func() {
+	err := q.look(ctx, func() {
 		m := q.overlays.submitted(id)
 		if out.mine = m != nil; !out.mine {
 			return
@@ -90,9 +90,11 @@ func firstOf(ranges []message.Range, from uint64, limit int) []uint64 {
 func (m *membership) unwritten(key string) map[string][]byte {
 	prefix := key[:strings.LastIndexByte(key, '/')+1]
 	out := map[string][]byte{}
-	for _, p := range m.all.pending {
-		if e, ok := p.machine.(message.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
-			out[e.Key] = e.Value
+	for _, list := range [][]pending{m.all.writing, m.all.pending} {
+		for _, p := range list {
+			if e, ok := p.machine.(message.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
+				out[e.Key] = e.Value
+			}
 		}
 	}
 	return out
@@ -127,7 +129,7 @@ func (q *queries) ownJob(ctx context.Context, id task.JobID, index uint64, limit
 // Submitted returns a job that this node submitted, as it was signed and opened.
 func (q *queries) Submitted(ctx context.Context, id task.JobID) (rec task.Record, spec *task.Job, err error) {
 	mine := false
-	if err := q.do(ctx, func() {
+	if err := q.look(ctx, func() {
 		if m := q.overlays.submitted(id); m != nil {
 			rec, mine = m.Submitter().Record(id)
 		}

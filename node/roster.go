@@ -39,7 +39,7 @@ func (n *Node) Rosters(ctx context.Context, nameOrID string, most int) (out []Ro
 	for _, p := range peers {
 		latency[p.ID] = p.Latency
 	}
-	doErr := n.do(ctx, func() {
+	doErr := n.look(ctx, func() {
 		all := n.ordered()
 		if nameOrID != "" {
 			var m *membership
@@ -173,7 +173,7 @@ func roundLatency(d time.Duration) float64 {
 func (n *Node) Near(ctx context.Context, most int) (rows []Member, connected int, err error) {
 	peers := n.net.Peers()
 	slices.SortStableFunc(peers, func(a, b p2p.Peer) int { return cmp.Compare(a.Latency, b.Latency) })
-	err = n.do(ctx, func() {
+	err = n.look(ctx, func() {
 		beliefs := n.beliefs()
 		all := n.ordered()
 		for _, p := range peers {

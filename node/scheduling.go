@@ -11,7 +11,7 @@ import (
 // the leader knows, and is asked wherever it is.
 func (q *queries) Scheduling(ctx context.Context, nameOrID string) (s scheduler.Scheduling, err error) {
 	var l leader
-	if e := q.do(ctx, func() {
+	if e := q.look(ctx, func() {
 		var m *membership
 		if m, err = q.overlays.find(nameOrID); err == nil {
 			l = leader{m.id, m.Manifest().Name, m.Leader().Leader}

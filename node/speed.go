@@ -49,7 +49,7 @@ func (n *Node) keepSpeed(ctx context.Context, m speedometer) {
 
 // mayRun says whether the owner lets tasks run now.
 func (n *Node) mayRun(ctx context.Context) (may bool) {
-	_ = n.do(ctx, func() { may = n.owner.State == overlay.Available })
+	_ = n.look(ctx, func() { may = n.owner.State == overlay.Available })
 	return may
 }
 

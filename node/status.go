@@ -72,7 +72,7 @@ func (n *Node) Glance(ctx context.Context) (Status, error) {
 func (n *Node) describe(ctx context.Context, of func(*membership) OverlayStatus) (Status, error) {
 	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version,
 		Coordinates: []string{}, Overlays: []OverlayStatus{}, Running: []LocalTask{}, Reach: n.reached()}
-	err := n.do(ctx, func() {
+	err := n.look(ctx, func() {
 		s.ownersWord(n.monitor.Decision())
 		s.RulesFile = n.cfg.RulesFile
 		s.Tasks, s.Running = n.exec.Count(), n.localTasks()
@@ -177,7 +177,7 @@ type Member struct {
 func (n *Node) Members(ctx context.Context, nameOrID string) ([]Member, error) {
 	var out []Member
 	var err error
-	if e := n.do(ctx, func() {
+	if e := n.look(ctx, func() {
 		all := n.ordered()
 		if nameOrID != "" {
 			var m *membership

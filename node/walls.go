@@ -41,7 +41,7 @@ func (w *wallsLookedAt) known(now time.Time) (found []owner.Finding, due bool) {
 // most, beside the answer, which tells of the look before. Without one it says nothing of that.
 func (n *Node) Sense(ctx context.Context) []owner.Finding {
 	walls, due := n.walled.known(time.Now())
-	if due && n.do(ctx, func() {
+	if due && n.look(ctx, func() {
 		n.spawn(func() { n.walled.take(n.exec.Runner.Walls(), time.Now()) })
 	}) != nil {
 		n.walled.take(walls, time.Time{}) // nobody looks: who asks next may

@@ -91,11 +91,11 @@ func (l *Lease) patience() time.Duration {
 // leader is lost from that, then one that would rather not. ok is false for one
 // that does not take over as things are.
 func (l *Lease) turn() (at time.Time, ok bool) {
-	rank, others := slices.Index(without(l.group, l.chief), l.self), 0
-	outside := rank < 0
+	rank, left := among(l.group, l.chief, l.self)
+	others, outside := 0, rank < 0
 	if outside {
-		others = len(without(l.group, l.chief))
-		rank = slices.Index(without(l.view, l.chief), l.self)
+		others = left
+		rank, _ = among(l.view, l.chief, l.self)
 	}
 	if l.gone || rank < 0 || outside && l.chief != "" {
 		return time.Time{}, false
@@ -115,6 +115,22 @@ func (l *Lease) doubts() bool {
 // doubt is when the leader has been silent for too long to say nothing.
 func (l *Lease) doubt() time.Time {
 	return l.expires.Add(suspectAfter - LeaseTime + l.patience())
+}
+
+// among returns the place of a member among a group without one peer, less than 0 if it has none,
+// and how many that leaves. It is asked after all that happens: no copy is made.
+func among(group []task.PeerID, peer, member task.PeerID) (rank, left int) {
+	rank = -1
+	for _, p := range group {
+		switch {
+		case p == peer:
+			continue
+		case p == member && rank < 0:
+			rank = left
+		}
+		left++
+	}
+	return rank, left
 }
 
 func without(group []task.PeerID, peer task.PeerID) []task.PeerID {

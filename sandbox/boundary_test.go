@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,7 @@ func TestBoundaries(t *testing.T) {
 			})
 			t.Run("not tracked", func(t *testing.T) { sameTrail(t, untracked(t, tk).Trail, want.Trail) })
 			t.Run("saved", func(t *testing.T) { savedOnTheWay(t, tk, want) })
+			t.Run("saved at boundaries", func(t *testing.T) { savedAtBoundaries(t, tk, want) })
 			t.Run("moved", func(t *testing.T) { movedOnTheWay(t, tk, want) })
 		})
 	}
@@ -143,6 +145,30 @@ func savedOnTheWay(t *testing.T, tk Task, want Report) {
 		rep := run(t, newTestPool(t), from)
 		same(t, rep, want)
 		sameTrail(t, rep.Trail, after(want.Trail, fuels[k]))
+	}
+}
+
+// savedAtBoundaries asks for checkpoints that are to be where others come too: their states are those of boundaries.
+func savedAtBoundaries(t *testing.T, tk Task, want Report) {
+	saved, due := tk, make(chan struct{}, 1)
+	var at task.Boundary
+	met, all := 0, 0
+	saved.Pages, saved.Due = &MemoryStore{}, due
+	saved.OnBegin = func() { due <- struct{}{} }
+	saved.OnBoundary = func(b task.Boundary) { at = b }
+	saved.OnCheckpoint = func(b []byte, fuel uint64, _ time.Duration) {
+		if all++; fuel == at.Fuel {
+			if met++; sha256.Sum256(b) != at.State {
+				t.Errorf("the state saved at fuel %d is not that of the boundary there", fuel)
+			}
+		}
+		due <- struct{}{}
+	}
+	rep := run(t, newTestPool(t), saved)
+	same(t, rep, want)
+	sameTrail(t, rep.Trail, want.Trail)
+	if t.Logf("%d of %d states at boundaries", met, all); met == 0 || met < all/2 {
+		t.Error("others come to none of most states")
 	}
 }
 

@@ -38,6 +38,7 @@ type execution struct {
 	ready    readiness      // for the next checkpoint
 	saving   atomic.Bool    // one is asked for or on its way
 	wanted   atomic.Bool    // one that stops the guest later than now is asked for
+	awaited  atomic.Bool    // the one that is made ready waits for a boundary
 	writing  sync.WaitGroup // checkpoint on its way to the parent
 
 	noted      uint64 // fuel at the last boundary, or at the beginning

@@ -27,6 +27,9 @@ func (x *execution) note(ctx context.Context, m *freeze.Machine) error {
 	m.WhenGoesOn(func(still time.Duration) { // a parent that is gone ends the child anyway
 		_ = x.out.event(event{Boundary: &boundary{Fuel: fuel, Kept: kept, Pause: still}}, state)
 	})
+	if x.awaited.Swap(false) {
+		return x.save(ctx, m)
+	}
 	x.tidy()
 	return nil
 }

@@ -99,6 +99,7 @@ type runReq struct {
 	Staged    bool   `json:"staged,omitempty"` // the state to go on from comes in stages
 	ThawEvery uint64 `json:"thaw_every,omitempty"`
 	Spacing   uint64 `json:"spacing,omitempty"` // of boundaries, at first; 0 for none
+	Meets     bool   `json:"meets,omitempty"`   // checkpoints that are not wanted at once are made at boundaries
 	Hash      bool   `json:"hash,omitempty"`
 	Keeps     bool   `json:"keeps,omitempty"`  // the states at boundaries are wanted
 	Unkept    bool   `json:"unkept,omitempty"` // of the state to stop with the manifest alone is

@@ -27,6 +27,15 @@ func (r *readiness) offer(room *arena, ask func()) {
 	ask()
 }
 
+// ask has a checkpoint asked for whose room was offered, unless the run has ended.
+func (r *readiness) ask(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.over && r.offered {
+		f()
+	}
+}
+
 // take gives what was offered, if anything was, which may be nil; over says that
 // nothing more is wanted.
 func (r *readiness) take(over bool) (room *arena, offered bool) {

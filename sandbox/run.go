@@ -60,8 +60,8 @@ func (t *Task) validate() error {
 	if t.Module == "" {
 		return errors.New("task has no module")
 	}
-	if t.Pages == nil && (t.OnState != nil || len(t.From) > 0 || t.Every > 0 || t.Save != nil || t.Stages != nil ||
-		t.Freeze != nil || t.FreezeAtFuel > 0) {
+	if t.Pages == nil && (t.OnState != nil || len(t.From) > 0 || t.Every > 0 || t.Save != nil || t.Due != nil ||
+		t.Stages != nil || t.Freeze != nil || t.FreezeAtFuel > 0) {
 		return errors.New("task has no store for its checkpoints")
 	}
 	if t.Spacing > 0 && t.Spacing < MinSpacing {

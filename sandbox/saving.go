@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"godwit/sandbox/freeze"
+	"godwit/task"
 )
 
 // A checkpoint of a task that goes on stops it only for as long as it takes to
@@ -22,18 +23,49 @@ const copyMost = 256 << 20
 // spareCopies is for how many bytes more than last time room is made ready.
 const spareCopies = 4 << 20
 
+// boundaryLeast and boundaryMost bound for how long a checkpoint waits for a boundary.
+const (
+	boundaryLeast = time.Second
+	boundaryMost  = 2 * time.Minute
+)
+
 // saveSoon asks for a checkpoint at the guest's next poll, unless the one
 // before is not done yet: then there is another after that if it is wanted. Before
-// that what can be done ahead is done, and room is made for the rest.
+// that what can be done ahead is done, and room is made for the rest. One that is not wanted at once waits for a
+// boundary, where the parent wants it there.
 func (x *execution) saveSoon(wanted bool) {
 	if wanted {
-		x.wanted.Store(true)
+		if x.wanted.Store(true); x.awaited.Swap(false) {
+			x.ready.ask(x.saveNow)
+		}
 	}
 	if !x.saving.CompareAndSwap(false, true) {
 		return
 	}
-	most := min(copyMost, x.req.Limits.Memory)
-	go func() { x.ready.offer(newArena(x.prepare(), most), func() { x.machine.Checkpoint(x.save) }) }()
+	most, ask := min(copyMost, x.req.Limits.Memory), x.saveNow
+	if x.req.Meets && x.req.Spacing > 0 && !wanted {
+		ask = x.saveAtBoundary
+	}
+	go func() { x.ready.offer(newArena(x.prepare(), most), ask) }()
+}
+
+func (x *execution) saveNow() { x.machine.Checkpoint(x.save) }
+
+// saveAtBoundary has the next boundary be saved, as far as others come there too; if none comes in about the time for
+// three, the guest is saved wherever it is.
+func (x *execution) saveAtBoundary() {
+	if x.wanted.Load() {
+		x.saveNow()
+		return
+	}
+	x.awaited.Store(true)
+	fuel := 3 * task.SpacingAt(x.req.Spacing, x.machine.Fuel())
+	wait := time.Duration(float64(fuel) / task.ReferenceFuel * float64(time.Second))
+	time.AfterFunc(min(max(wait, boundaryLeast), boundaryMost), func() {
+		if x.awaited.Swap(false) {
+			x.ready.ask(x.saveNow)
+		}
+	})
 }
 
 // savingDone says that a checkpoint was made, or could not be.
@@ -47,6 +79,7 @@ func (x *execution) savingDone() {
 // notStopped is called when the guest goes on in spite of orders to stop.
 func (x *execution) notStopped(err error) {
 	x.mail.slow(0)
+	x.awaited.Store(false)
 	if room, offered := x.ready.take(false); offered {
 		room.free()
 		x.wanted.Store(false)

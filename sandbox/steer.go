@@ -17,7 +17,7 @@ func (p *Pool) steer(v *conversation) (stop func()) {
 	if v.feed != nil {
 		wg.Go(func() { v.feed.run(done) })
 	}
-	if v.t.Freeze != nil || v.t.Every > 0 || v.t.Save != nil || v.t.Share != nil {
+	if v.t.Freeze != nil || v.t.Every > 0 || v.t.Save != nil || v.t.Due != nil || v.t.Share != nil {
 		wg.Go(func() { p.order(v, done) })
 	}
 	return func() { close(done); wg.Wait() }
@@ -31,7 +31,7 @@ func (p *Pool) order(v *conversation, done <-chan struct{}) {
 		defer t.Stop()
 		tick = t.C
 	}
-	save, shares := v.t.Save, v.t.Share
+	save, due, shares := v.t.Save, v.t.Due, v.t.Share
 	for {
 		o := order{Checkpoint: true}
 		select {
@@ -44,6 +44,11 @@ func (p *Pool) order(v *conversation, done <-chan struct{}) {
 				continue
 			}
 			o = order{Save: true}
+		case _, open := <-due:
+			if !open {
+				due = nil
+				continue
+			}
 		case share, open := <-shares:
 			if !open {
 				shares = nil

@@ -19,7 +19,7 @@ func (e *inputError) Unwrap() error { return e.err }
 // what to ask of it.
 func (p *Pool) supply(c *child, t Task) (*runReq, error) {
 	run := &runReq{Name: t.Name, Module: moduleKey(t.Module), Args: t.Args, Env: t.Env, Outputs: t.Outputs,
-		Limits: t.Limits, Spacing: t.Spacing,
+		Limits: t.Limits, Spacing: t.Spacing, Meets: t.Due != nil,
 		Off: t.Checkpoint.Off, Saves: t.Pages != nil, FreezeAt: t.FreezeAtFuel, ThawEvery: t.ThawEvery, Hash: t.StateHash,
 		Tell: t.OnBegin != nil || t.Stages != nil, Staged: t.Stages != nil, FuelEvery: t.fuelEvery(), Keeps: t.keeps()}
 	_, run.Unkept = t.Pages.(Unkept)

@@ -77,6 +77,9 @@ type Saving struct {
 	// for one more together. nil, or closed, never does. A task that stands still
 	// is saved when it goes on.
 	Save <-chan struct{}
+	// Due is Save for what need not be at once: with Due not nil, such a checkpoint and those of Every are made at a
+	// boundary, where one comes soon, so that others have one of the same state. Values that come meanwhile are void.
+	Due <-chan struct{}
 	// Freeze, when closed, freezes the task: Run reports Interrupted, and the
 	// checkpoint in Frozen. nil never does. It works on a task that stands still by
 	// Pool.Pause or Pool.Throttle too: its process alone is let go on until it has

@@ -85,13 +85,7 @@ func (m *meeting) wrongPart(p parting, chain []task.Link, spacing uint64) (part 
 	run := &task.Trail{Pass: chain[0].Voucher.Pass, Fuel: chain[0].Fuel, Began: chain}
 	leg := run.Leg(1)
 	from, to = leg.Base(), leg.Fuel
-	var of []task.Boundary
-	for _, mark := range m.marks[p.a] {
-		if mark.Fuel > from && mark.Fuel <= to {
-			of = append(of, task.Boundary(mark))
-		}
-	}
-	of = task.ThinBoundaries(of, from, task.SpacingAt(spacing, to))
+	of := m.boundaries(p.a, from, to, spacing)
 	k := slices.IndexFunc(of, func(b task.Boundary) bool { return b.Fuel >= p.fuel })
 	if k < 0 || leg.CheckBoundaries(of, spacing) != nil {
 		return nil, from, to

@@ -139,7 +139,7 @@ func (s start) book(c *Coordinator, j *job, h *host, i uint64, a message.Attempt
 	}
 	if ending != nil {
 		l.state = leasing.Fetching
-	} else if s.from == nil && j.replicated() {
+	} else if j.replicated() && (s.from == nil || len(s.from.With) > 0) {
 		j.meetings[i].forget(h.peer)
 	}
 	t.leases = append(t.leases, l)

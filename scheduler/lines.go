@@ -49,6 +49,14 @@ func lineOn(worker task.PeerID, from *message.Checkpoint) lineage {
 	return lineage{by, len(chain)}
 }
 
+// rootAfter is the worker with which the line began of a run by a worker that goes on from a checkpoint.
+func rootAfter(worker task.PeerID, from *message.Checkpoint) task.PeerID {
+	if len(from.With) > 0 {
+		return worker
+	}
+	return from.Root()
+}
+
 // handedTo is the lineage of a run that was handed over to a worker by the one with this.
 func (n lineage) handedTo(worker, from task.PeerID) lineage {
 	by := n.by
@@ -152,10 +160,10 @@ func (j *job) states(i uint64) []*message.Checkpoint {
 
 // stateFor is the checkpoint from which a new lease of a task goes on at a worker, "" for any; nil
 // for none. Of replicas it is that of a line that runs nowhere and has no end: the worker's own, if
-// it answers for one.
+// it answers for one; or a state on which replicas agree, where that is no less far.
 func (j *job) stateFor(i uint64, worker task.PeerID) *message.Checkpoint {
 	states := j.states(i)
-	if len(states) == 0 || !j.mayResume() {
+	if !j.mayResume() || len(states) == 0 && !j.replicated() {
 		return nil
 	}
 	if !j.replicated() {
@@ -165,16 +173,17 @@ func (j *job) stateFor(i uint64, worker task.PeerID) *message.Checkpoint {
 	if slices.Contains(taken, worker) {
 		return nil // it begins anew, and does not count beside the other
 	}
-	var best *message.Checkpoint
+	best := sureState(j, i)
 	for _, s := range states {
 		by := s.Answers()
-		if !task.Apart(by, taken) || j.failedFrom(i, s) || j.meetings[i].isWrong(s.Root()) {
+		if best != nil && s.Fuel <= best.Fuel || !task.Apart(by, taken) || j.failedFrom(i, s) ||
+			j.meetings[i].isWrong(s.Root()) {
 			continue
 		}
 		if slices.Contains(by, worker) {
 			return s
 		}
-		if best == nil {
+		if best == nil || len(best.With) > 0 {
 			best = s
 		}
 	}
@@ -344,7 +353,7 @@ func (l *lease) mayBeOf(s *message.Checkpoint) bool {
 // handed over since.
 func (l *lease) learnLine(s *message.Checkpoint) {
 	from := l.saved.from
-	if len(s.Before) == 0 || from != nil && !task.CutShort(s.Chain()) && from.Root() != s.Root() {
+	if len(s.Before) == 0 || from != nil && !task.CutShort(s.Chain()) && rootAfter(l.host.peer, from) != s.Root() {
 		l.saved.from, l.saved.began, l.saved.base = nil, 0, 0
 	}
 	l.saved.line = lineage{s.Answers(), len(s.Before)}

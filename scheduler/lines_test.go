@@ -153,7 +153,7 @@ func TestReplicasPart(t *testing.T) {
 		for w, marks := range map[int][]message.Mark{9: tt.nine, 10: tt.ten} {
 			s.report(w, message.Report{Held: []message.Held{{Task: s.task(3), Attempt: leases[w].Attempt, Running: true}},
 				Saved: []message.SavedState{{Task: s.task(3), Attempt: leases[w].Attempt, Marks: marks,
-					Checkpoint: s.vouched(w, leases[w].Receipt, s.task(3), "x", 100)}}})
+					Checkpoint: s.vouched(w, leases[w].Receipt, s.task(3), "x", uint64(100+w))}}})
 		}
 		told := slices.ContainsFunc(s.c.Why(s.job.id, 3), func(w Why) bool {
 			return strings.Contains(w.Reason, "two states")

@@ -26,6 +26,9 @@ type meeting struct {
 	told   map[task.PeerID][]*message.Checkpoint // with the marks, by root: see note
 	parted []parting
 	wrong  []task.PeerID // roots of lines that this node found wrong
+	// sure is the furthest state on which as many lines agree as the job asks for, with their words: see agree; nil for
+	// none. It is read only.
+	sure *message.Checkpoint
 }
 
 // A parting is two lines that have come to two states at one fuel.
@@ -53,15 +56,23 @@ func (j *job) roots(i uint64) (roots []task.PeerID) {
 	return roots
 }
 
-// add keeps a mark of a line, in place of one that it had at that fuel.
-func (m *meeting) add(root task.PeerID, mark message.Mark) {
+// add keeps a mark of a line, in place of one that it had at that fuel. Of too many those go first that its worker does
+// not sign any more, at that spacing at first.
+func (m *meeting) add(root task.PeerID, mark message.Mark, spacing uint64) {
 	marks := m.marks[root]
 	k, found := slices.BinarySearchFunc(marks, mark.Fuel, compareMark)
 	if found {
 		marks[k] = mark
 		return
 	}
-	marks = slices.Insert(marks, k, mark)
+	if marks = slices.Insert(marks, k, mark); len(marks) > maxMet {
+		before, now := uint64(0), task.SpacingAt(spacing, marks[len(marks)-1].Fuel)
+		marks = slices.DeleteFunc(marks, func(m message.Mark) bool {
+			crosses := task.Crosses(before, m.Fuel, now)
+			before = m.Fuel
+			return !crosses
+		})
+	}
 	m.marks[root] = marks[max(0, len(marks)-maxMet):]
 }
 

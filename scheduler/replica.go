@@ -210,12 +210,17 @@ func (r *Replica) compact(j *ledger.Job) {
 func (r *Replica) Roots() []task.CID { return rootsOf(r.allRead()) }
 
 // Roots returns what must be kept among this node's blocks: see rootsOf. Those
-// of jobs whose blocks are being fetched are among them.
+// of jobs whose blocks are being fetched are among them, and states on which replicas agree.
 func (c *Coordinator) Roots() []task.CID {
 	roots := rootsOf(c.ledger)
 	for _, id := range slices.Sorted(maps.Keys(c.table.jobs)) {
 		if j := c.table.jobs[id]; j.state == jobFetching {
 			roots = append(roots, durable.JobBlocks(id, j.spec)...)
+		}
+		for _, m := range c.table.jobs[id].meetings {
+			if m.sure != nil {
+				roots = append(roots, m.sure.CID)
+			}
 		}
 	}
 	return sortedSet(roots)

@@ -160,7 +160,10 @@ func (r *Replica) vet(id task.TaskID, row, ours *ledger.Row) {
 	err := row.Vet(ours,
 		func(s *message.Checkpoint) error { return s.Vouched(id, r.now) },
 		func(v *task.Voucher) error { return v.Verify(ledger.BadState(id, v)) })
-	err = cmp.Or(err, row.VetLines(ours, func(s *message.Checkpoint) error { return s.VouchedWhole(id, r.now) }))
+	spec := r.ledger.Jobs[id.Job].Spec
+	err = cmp.Or(err, row.VetLines(ours, func(s *message.Checkpoint) error {
+		return cmp.Or(task.CheckAgreed(spec, s.Before), s.VouchedWhole(id, r.now))
+	}))
 	if err != nil {
 		r.emit(message.Decided{Task: id, Action: "refused", Peer: r.leader,
 			Reason: task.ClipMessage("its checkpoint: " + err.Error())})

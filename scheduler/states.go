@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -68,11 +69,13 @@ func (c *Coordinator) vouched(id task.TaskID, s *message.Checkpoint, by task.Pee
 		return nil
 	case v != nil && by != "" && v.Worker != by:
 		return errors.New("another's checkpoint")
+	case len(s.With) > 0:
+		return errors.New("what replicas agree on the leader sees itself")
 	case v != nil && (c.led == nil || !c.led(v.Receipt.Leader, v.Receipt.Epoch)):
 		return errors.New("nobody here knows that who gave the lease led: " + string(v.Receipt.Leader))
 	}
 	if j := c.table.jobs[id.Job]; j != nil && j.replicated() {
-		return s.VouchedWhole(id, c.now)
+		return cmp.Or(task.CheckAgreed(j.spec, s.Before), s.VouchedWhole(id, c.now))
 	}
 	return s.Vouched(id, c.now)
 }
@@ -97,8 +100,8 @@ func (r *reports) badState(h *host, j *job, held *message.Held) {
 	if row == nil || j.ledger.Delivered(id.Index) {
 		return
 	}
-	state := row.StateNamed(v.Receipt.From)
-	if state == nil {
+	state, sure := row.StateNamed(v.Receipt.From), j.meetings[id.Index].sureNamed(v.Receipt.From)
+	if state == nil && sure == nil {
 		return
 	}
 	if err := r.c.badWord(id, v, h.peer); err != nil {
@@ -106,10 +109,12 @@ func (r *reports) badState(h *host, j *job, held *message.Held) {
 		return
 	}
 	var maker task.PeerID
-	if by := state.Voucher; by != nil {
+	if by := cmp.Or(state, sure).Voucher; by != nil {
 		maker = by.Worker
 	}
-	row.VoidState(*v)
+	if row.VoidState(*v); sure != nil {
+		j.meetings[id.Index].sure = nil
+	}
 	if l := leaseOf(j, h, id.Index, held.Attempt); l != nil {
 		l.saved.from, l.saved.began, l.saved.base, l.saved.line = nil, 0, 0, lineage{}
 	}
@@ -174,13 +179,14 @@ func (r *reports) keepState(j *job, id task.TaskID, saved *message.Checkpoint, f
 	r.c.table.persistRow(j, id.Index)
 	r.c.replicas.Hold(message.HoldName{Task: id, Kind: message.HoldState}, false)
 	r.c.decided(id, "saved", from, "a checkpoint is held here")
+	r.agree(j, id.Index)
 	return true
 }
 
 // met takes in marks of a lease, and the checkpoint that it tells of with them.
 func (r *reports) met(l *lease, s *message.SavedState) {
 	j, i := l.job, l.task.index
-	if !j.replicated() || len(s.Marks) == 0 && j.meetings[i] == nil {
+	if !j.replicated() || len(s.Marks) == 0 && s.Checkpoint.Voucher == nil {
 		return
 	}
 	if j.meetings == nil {
@@ -192,11 +198,14 @@ func (r *reports) met(l *lease, s *message.SavedState) {
 		j.meetings[i] = m
 	}
 	root, others := l.root(), j.roots(i)
-	if m.marks[root] == nil && len(m.marks) >= maxPartings {
-		return
+	if m.marks[root] == nil {
+		if len(m.marks) >= maxPartings {
+			return
+		}
+		m.marks[root] = []message.Mark{}
 	}
 	for _, mark := range s.Marks {
-		m.add(root, mark)
+		m.add(root, mark, j.spec.Spacing())
 		for _, o := range others {
 			if p := (parting{root, o, mark.Fuel}); m.differs(o, mark) && m.part(p) {
 				r.c.decided(l.taskID(), "parted", l.host.peer, task.ClipMessage(p.why(j.spec.Replicas)))
@@ -206,4 +215,5 @@ func (r *reports) met(l *lease, s *message.SavedState) {
 		}
 	}
 	m.note(root, l.host.peer, &s.Checkpoint)
+	r.agree(j, i)
 }

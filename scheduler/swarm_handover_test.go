@@ -21,6 +21,7 @@ type simRun struct {
 	chain  []task.Link // see lying
 	wrong  bool
 	reads  *message.Reads // as its lease named it
+	saves  int
 }
 
 // settle adds what it ran to the books.
@@ -37,12 +38,10 @@ func (r *simRun) settle(s *groupSim) {
 func (n *simNode) saved(name message.AttemptName, run *simRun) message.Checkpoint {
 	run.settle(n.s)
 	fuel := run.fuel + 1
-	state := message.Checkpoint{CID: task.RawCID(fmt.Append(nil, name, fuel)), Fuel: fuel,
-		CPU: time.Duration(fuel) * time.Millisecond}
+	state := message.Checkpoint{CID: task.RawCID(fmt.Append(nil, name, fuel)), Fuel: fuel}
+	n.sayState(name, run, &state)
+	state.CPU = time.Duration(state.Fuel) * time.Millisecond
 	n.blocks[state.CID] = true
-	if l := &n.s.lies; l.liars[n] || run.wrong {
-		l.wrong[state.CID] = true
-	}
 	n.vouch(name, &state, run.chain)
 	return state
 }

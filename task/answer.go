@@ -4,7 +4,17 @@ import "slices"
 
 // AnsweredBy returns the workers that answer for a state or a result: who came to it, and those that left the states of
 // its chain, each once, who began last. whole says that these are all: a chain that is cut short hides who came before.
+// For a state that is agreed on, and what came before it, nobody answers any more: see Witness.
 func AnsweredBy(worker PeerID, chain []Link) (workers []PeerID, whole bool) {
+	if k := slices.IndexFunc(chain, func(l Link) bool { return len(l.With) > 0 }); k >= 0 {
+		workers, _ = plainly(worker, chain[:k])
+		return workers, true
+	}
+	return plainly(worker, chain)
+}
+
+// plainly is AnsweredBy, whatever is agreed on.
+func plainly(worker PeerID, chain []Link) (workers []PeerID, whole bool) {
 	add := func(w PeerID) {
 		if !slices.Contains(workers, w) {
 			workers = append(workers, w)

@@ -39,13 +39,23 @@ type Link struct {
 	Fuel    uint64        `cbor:"2,keyasint"`
 	CPU     time.Duration `cbor:"3,keyasint"`
 	Voucher Voucher       `cbor:"4,keyasint"`
+	// With are other lines that came to the state, where as many replicas agree on it as the job asks for: see
+	// Witness. At most one link of a chain has some. They are not in what PriorOf is of: they show for themselves.
+	With []Witness `cbor:"5,keyasint,omitempty" most:"63"`
 }
 
 // ChainOn returns the chain of a run that goes on from a state, which left is the word of, and
-// whose own run had the chain before, as far as that is shown: at most MaxChain.
+// whose own run had the chain before, as far as that is shown: at most MaxChain. Where the state is agreed on, what
+// was agreed on before it does not matter any more.
 func ChainOn(left Link, before []Link) []Link {
 	n := min(len(before), MaxChain-1)
-	return append([]Link{left}, before[:n]...)
+	chain := append([]Link{left}, before[:n]...)
+	if len(left.With) > 0 {
+		for k := range chain[1:] {
+			chain[k+1].With = nil
+		}
+	}
+	return chain
 }
 
 // PriorOf is the Prior in the word of a worker whose run had that chain.
@@ -53,7 +63,9 @@ func PriorOf(chain []Link) []byte {
 	if len(chain) == 0 {
 		return nil
 	}
-	b, err := Encode(&chain[0])
+	first := chain[0]
+	first.With = nil
+	b, err := Encode(&first)
 	if err != nil { // of nothing that was decoded, or signed
 		return nil
 	}
@@ -85,7 +97,7 @@ func CheckChain(chain []Link) error {
 			return errors.New("a chain of states that is cut short")
 		}
 	}
-	return nil
+	return checkWitnesses(chain)
 }
 
 // VerifyChain checks a chain that may be hostile: what CheckChain does, and that each worker said
@@ -95,6 +107,13 @@ func VerifyChain(id TaskID, chain []Link) error {
 	if err := CheckChain(chain); err != nil {
 		return err
 	}
+	if err := verifyLinks(id, chain); err != nil {
+		return err
+	}
+	return verifyWitnesses(id, chain)
+}
+
+func verifyLinks(id TaskID, chain []Link) error {
 	for k := range chain {
 		l := &chain[k]
 		if err := l.Voucher.Verify(State{Task: id, CID: l.CID, Fuel: l.Fuel, CPU: l.CPU}); err != nil {

@@ -31,9 +31,14 @@ func (j *Job) CheckOutputs(index uint64, outputs []Output) error {
 }
 
 // CheckResult is CheckOutputs of those of a result, which has standard error as well where it is of a task
-// that did not complete. Whoever takes a result in, keeps it or writes it to disk calls it: names of
-// files in a result are its worker's word.
+// that did not complete, and CheckAgreed of its chain. Whoever takes a result in, keeps it or writes it to disk calls
+// it: names of files in a result are its worker's word.
 func (j *Job) CheckResult(r *Result) error {
+	if r.Trail != nil {
+		if err := CheckAgreed(j, r.Trail.Began); err != nil {
+			return err
+		}
+	}
 	wanted := j.OutputsOf(r.Task.Index)
 	if r.Outcome != Completed {
 		wanted = append(slices.Clip(wanted), Stderr)

@@ -3,7 +3,6 @@ package task
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -80,13 +79,16 @@ func TrailRoot(boundaries []Boundary) []byte {
 	if len(boundaries) == 0 {
 		return nil
 	}
+	root := merkle(leavesOf(boundaries))
+	return root[:]
+}
+
+func leavesOf(boundaries []Boundary) [][sha256.Size]byte {
 	leaves := make([][sha256.Size]byte, len(boundaries))
 	for i, b := range boundaries {
-		leaf := binary.BigEndian.AppendUint64([]byte{leafMark}, b.Fuel)
-		leaves[i] = sha256.Sum256(append(leaf, b.State[:]...))
+		leaves[i] = leafOf(b)
 	}
-	root := merkle(leaves)
-	return root[:]
+	return leaves
 }
 
 // merkle is the root over at least one leaf: the left part is the largest power of two that is
@@ -95,12 +97,22 @@ func merkle(leaves [][sha256.Size]byte) [sha256.Size]byte {
 	if len(leaves) == 1 {
 		return leaves[0]
 	}
+	left := leftOf(len(leaves))
+	l, r := merkle(leaves[:left]), merkle(leaves[left:])
+	return nodeOf(l[:], r[:])
+}
+
+// leftOf is how many of at least two leaves are left.
+func leftOf(n int) int {
 	left := 1
-	for 2*left < len(leaves) {
+	for 2*left < n {
 		left *= 2
 	}
-	l, r := merkle(leaves[:left]), merkle(leaves[left:])
-	return sha256.Sum256(append(append([]byte{nodeMark}, l[:]...), r[:]...))
+	return left
+}
+
+func nodeOf(left, right []byte) [sha256.Size]byte {
+	return sha256.Sum256(append(append([]byte{nodeMark}, left...), right...))
 }
 
 // validate checks the bounds of a trail that may be hostile; nil has none.

@@ -13,6 +13,7 @@ export const Bar = ({tasks}) => html`<div class="bar" role="img" aria-label=${ta
 
 // endWords is a forecast of the end as a sentence; a job that has none gives the reason.
 export const endWords = e => !e ? '' : e.reason ? text(e.reason, 200) : !(e.median_s >= 0) ? ''
+  : e.unknown ? 'when it ends is not known before a task has ended'
   : `ends in about ${span(e.median_s)} (nine in ten: ${span(e.low_s)} to ${span(e.high_s)}` +
     (secondsSince(e.at) > 20 ? `; as of ${ago(e.at)})` : ')')
 

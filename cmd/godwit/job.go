@@ -195,5 +195,9 @@ func (f *jobFlags) printEnd(cmd *cobra.Command, client *api.Client, st message.J
 		fmt.Fprintf(out, "ends       not: %s\n", e.Reason)
 		return
 	}
+	if e.Unknown {
+		fmt.Fprintln(out, "ends       not known before a task has ended")
+		return
+	}
 	fmt.Fprintf(out, "ends       in %s\n", submission.Between(&e.Forecast))
 }

@@ -139,10 +139,11 @@ func TestScreenOfRun(t *testing.T) {
 				fmt.Fprintln(&b)
 			}
 			show(0, 0, 200)
+			bar.End = func() string { return "end not known yet" }
+			show(0, 0, 200)
+			bar.End = func() string { return "" } // nobody can say: it goes by the rate
 			show(5, 0, 200)
-			bar.End = func() (middle, low, high time.Duration, ok bool) {
-				return 1058 * time.Second, 960 * time.Second, 23 * time.Hour, true
-			}
+			bar.End = func() string { return "about 17m38s to go (16m0s to 23h0m0s)" }
 			show(90, 7, 200)
 			st := message.JobStatus{Final: true}
 			st.Tasks.Total, st.Tasks.Done = 200, 200

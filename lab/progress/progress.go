@@ -32,9 +32,9 @@ type Progress struct {
 	last     time.Time
 	drawn    bool
 
-	// End tells when the job ends, as far as anybody can say: the middle, and between what
-	// nine in ten lie. It is asked every few seconds. nil: what is left is divided by the rate.
-	End   func() (middle, low, high time.Duration, ok bool)
+	// End says how long the job will take yet, in a few words; "" where nobody can say. It is asked every few seconds.
+	// nil: what is left is divided by the rate.
+	End   func() string
 	asked time.Time
 	toGo  string // what End said last
 }
@@ -124,8 +124,8 @@ func (p *Progress) Hide() {
 func (p *Progress) left(st message.JobStatus, now time.Time) string {
 	if p.End != nil && !st.Settled() && now.Sub(p.asked) >= AskEvery {
 		p.asked, p.toGo = now, ""
-		if middle, low, high, ok := p.End(); ok {
-			p.toGo = fmt.Sprintf(", about %s to go (%s to %s)", table.Rough(middle), table.Rough(low), table.Rough(high))
+		if words := p.End(); words != "" {
+			p.toGo = ", " + words
 		}
 	}
 	if p.toGo != "" && !st.Settled() {

@@ -83,6 +83,7 @@ func withOracles(grid []*sim.Scenario) (all []*sim.Scenario, oracleOf []int) {
 // runAll runs scenarios side by side and shows how far it is. When ctx ends it
 // returns at once; a run cannot be stopped, and ends with the program.
 func (f *Options) runAll(ctx context.Context, p *progress.Progress, all []*sim.Scenario) ([]result, error) {
+	defer makeRoom()()
 	var (
 		results    = make([]result, len(all))
 		errs       = make([]error, len(all))

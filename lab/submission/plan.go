@@ -68,7 +68,11 @@ func (p *Planned) Print(w io.Writer) {
 		fmt.Fprintln(w, "it would not end: "+p.Forecast.Reason)
 		return
 	}
-	fmt.Fprintln(w, "it would end in "+Between(&p.Forecast))
+	if p.Forecast.Unknown {
+		fmt.Fprintln(w, "nobody knows when it would end; if its tasks were like others, in "+Between(&p.Forecast))
+	} else {
+		fmt.Fprintln(w, "it would end in "+Between(&p.Forecast))
+	}
 	for _, n := range p.Forecast.Notes {
 		fmt.Fprintln(w, "  "+n)
 	}
@@ -79,27 +83,42 @@ func Between(f *ending.Forecast) string {
 	return fmt.Sprintf("%s (nine times in ten: %s to %s)", rough(f.Median), rough(f.Low), rough(f.High))
 }
 
-// Ends tells a progress when a job ends. It gives up quickly: the job comes first.
-func Ends(ctx context.Context, client *api.Client, id task.JobID) func() (middle, low, high time.Duration, ok bool) {
-	const patience = 3 * time.Second
-	return func() (middle, low, high time.Duration, ok bool) {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		e, err := client.End(ctx, string(id))
-		if err != nil || e.Reason != "" || e.Left == 0 {
-			return 0, 0, 0, false
+// Ends tells a progress how long a job takes yet. It gives up quickly: the job comes first.
+func Ends(ctx context.Context, client *api.Client, id task.JobID) func() string {
+	return func() string {
+		switch f := forecast(ctx, client, id); {
+		case f == nil:
+			return ""
+		case f.Unknown:
+			return "end not known yet"
+		default:
+			return fmt.Sprintf("about %s to go (%s to %s)", rough(f.Median), rough(f.Low), rough(f.High))
 		}
-		return inSeconds(e.Median), inSeconds(e.Low), inSeconds(e.High), true
 	}
 }
 
-// ToGo says when a job ends, in a few words; "" where nobody can say.
+// ToGo says when a job ends, for a column; "" where nobody can say.
 func ToGo(ctx context.Context, client *api.Client, id task.JobID) string {
-	middle, low, high, ok := Ends(ctx, client, id)()
-	if !ok {
+	switch f := forecast(ctx, client, id); {
+	case f == nil:
 		return ""
+	case f.Unknown:
+		return "not known yet"
+	default:
+		return fmt.Sprintf("%s (%s to %s)", rough(f.Median), rough(f.Low), rough(f.High))
 	}
-	return fmt.Sprintf("%s (%s to %s)", table.Rough(middle), table.Rough(low), table.Rough(high))
+}
+
+// forecast is that of a job; nil where there is none.
+func forecast(ctx context.Context, client *api.Client, id task.JobID) *ending.Forecast {
+	const patience = 3 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	e, err := client.End(ctx, string(id))
+	if err != nil || e.Reason != "" || e.Left == 0 {
+		return nil
+	}
+	return &e.Forecast
 }
 
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -11,6 +11,7 @@ import (
 // hand-over find each other. A nil one is of an attempt that cannot be saved.
 type controls struct {
 	save  chan struct{} // asks the sandbox for a checkpoint
+	due   chan struct{} // the same, at a boundary; nil where none is asked for
 	share chan float64  // tells it which share of the time the guest runs; holds the newest
 
 	mu     sync.Mutex
@@ -42,12 +43,22 @@ func (c *controls) saveSoon() {
 	}
 }
 
+// meets has checkpoints that are due be made at boundaries: other replicas come there too.
+func (c *controls) meets() { c.due = make(chan struct{}, 1) }
+
 // saveUnlessLeaving asks for one if the attempt is not on its way elsewhere.
 func (c *controls) saveUnlessLeaving() (asked bool) {
 	if c.leaves() != nil {
 		return false
 	}
-	c.saveSoon()
+	if c.due == nil {
+		c.saveSoon()
+		return true
+	}
+	select {
+	case c.due <- struct{}{}:
+	default:
+	}
 	return true
 }
 

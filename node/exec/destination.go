@@ -166,7 +166,7 @@ func (d *destination) chainOf(said []byte, fuel uint64, cpu time.Duration) []tas
 	if err != nil { // it was read before
 		d.Log.Error("reading a state's word", "task", d.name.task.String(), "err", err)
 	}
-	return chain
+	return believed(d.attempt.job.spec, d.name.task, chain)
 }
 
 // cancel ends a hand-over from the loop.

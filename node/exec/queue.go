@@ -69,7 +69,7 @@ func (x *Executor) prepareSaving(a *attempt, e message.Start) *saving {
 	if e.From != nil {
 		manifest, err := x.bringPatiently(a.context, e, s.pages, a.stop)
 		if err == nil && a.receipt != nil {
-			s.chain, err = chainFrom(e.Task, e.From, manifest)
+			s.chain, err = chainFrom(a.job.spec, e.Task, e.From, manifest)
 		}
 		if err == nil {
 			err = a.mayGoOn(s.chain)

@@ -96,6 +96,7 @@ type State struct {
 
 	Stop  <-chan struct{} // closed when the task is to stop with its state
 	Save  <-chan struct{} // each value asks for a checkpoint while the task goes on; nil: none does
+	Due   <-chan struct{} // as sandbox.Saving.Due
 	Share <-chan float64  // as sandbox.Task.Share; nil: nothing is bounded
 
 	// OnCheckpoint is called with each state that the task has while it goes on, OnFrozen

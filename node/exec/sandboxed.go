@@ -50,7 +50,7 @@ func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 	if s != nil {
 		t.Pages, t.From, t.Every = s.Pages, s.From, s.Every
 		t.OnCheckpoint, t.OnNotSaved = s.OnCheckpoint, s.OnNotSaved
-		t.Freeze, t.Save, t.Share = s.Stop, s.Save, s.Share
+		t.Freeze, t.Save, t.Due, t.Share = s.Stop, s.Save, s.Due, s.Share
 		t.OnBoundary = s.OnBoundary
 		t.Stages, t.OnStandby, t.OnStage, t.OnBegin = s.Stages, s.OnStandby, s.OnStage, s.OnBegin
 		t.OnState, t.OnEngine = s.OnState, s.OnEngine

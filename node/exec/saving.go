@@ -83,8 +83,12 @@ func (c *core) newSaving(
 	s := &saving{stays: stays, pages: c.newPages(ctx, job.sealer), costs: &job.saves, left: newWorkLeft(left),
 		controls: a.controls}
 	s.pages.ahead = a.controls.ahead
+	if job.spec.Replicas > 1 {
+		a.controls.meets()
+	}
 	s.State = State{
-		Every: job.spec.Checkpoint.Every, Pages: s.pages, Stop: a.stop, Save: a.controls.save, Share: a.controls.share,
+		Every: job.spec.Checkpoint.Every, Pages: s.pages, Stop: a.stop, Save: a.controls.save, Due: a.controls.due,
+		Share:        a.controls.share,
 		OnCheckpoint: s.checkpoint, OnFrozen: s.frozen, OnNotSaved: s.notSaved,
 	}
 	s.OnEngine = func(engine string, pass uint32) { s.engine, s.pass = engine, pass }

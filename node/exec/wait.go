@@ -36,9 +36,9 @@ func (w *wait) left() time.Duration { return w.work - w.before - w.here }
 // which it saves then, and each s.Every as well. s may be nil.
 func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *State) (frozen bool, err error) {
 	length := w.left()
-	var save <-chan struct{}
+	var save, due <-chan struct{}
 	if s != nil {
-		save = s.Save
+		save, due = s.Save, s.Due
 		if s.Every > 0 {
 			length = min(length, max(0, s.Every-w.unsaved))
 		}
@@ -66,6 +66,9 @@ func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *State) (frozen b
 	case <-halt:
 		pass(min(length, time.Since(begun)))
 	case <-save:
+		pass(min(length, time.Since(begun)))
+		w.save(s)
+	case <-due:
 		pass(min(length, time.Since(begun)))
 		w.save(s)
 	case <-s.Stopping():

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
+	"godwit/migrate/handover"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -35,6 +37,9 @@ func (c *core) wordOf(a *attempt, by *saving, s snapshot) []byte {
 	if err == nil {
 		body, err = task.Encode(&word{*v, a.shown(by.chain)})
 	}
+	if err == nil && len(body) > handover.MaxWord { // of a chain that is long, and whose state many agree on
+		body, err = task.Encode(&word{*v, plain(a.shown(by.chain))})
+	}
 	if err != nil {
 		c.Log.Error("vouching for a state that is handed over", "task", a.name.Task.String(), "err", err)
 	}
@@ -54,12 +59,37 @@ func chainOf(body []byte, s snapshot) ([]task.Link, error) {
 	return task.ChainOn(task.Link{Fuel: s.fuel, CPU: s.cpu, Voucher: w.Voucher}, w.Before), nil
 }
 
+// believed is a chain without what it says that replicas agree on, unless as many do as the job asks for, by words
+// that they signed: who answers for a run says so itself, and believes no leader.
+func believed(job *task.Job, id task.TaskID, chain []task.Link) []task.Link {
+	agreed := func(l task.Link) bool { return len(l.With) > 0 }
+	if !slices.ContainsFunc(chain, agreed) ||
+		job != nil && task.CheckAgreed(job, chain) == nil && task.VerifyChain(id, chain) == nil {
+		return chain
+	}
+	return plain(chain)
+}
+
+// plain is a chain without what it says that replicas agree on.
+func plain(chain []task.Link) []task.Link {
+	chain = slices.Clone(chain)
+	for k := range chain {
+		chain[k].With = nil
+	}
+	return chain
+}
+
 // checkWord refuses a state that its source does not answer for, or that an attempt does not go on from.
 func checkWord(body []byte, a *attempt, from task.PeerID, s snapshot) error {
 	chain, err := chainOf(body, s)
 	if err != nil {
 		return err
 	}
+	var job *task.Job
+	if a.job != nil {
+		job = a.job.spec
+	}
+	chain = believed(job, a.name.Task, chain)
 	if by := chain[0].Voucher.Worker; by != from {
 		return fmt.Errorf("the word is %s's", by)
 	}
@@ -69,12 +99,12 @@ func checkWord(body []byte, a *attempt, from task.PeerID, s snapshot) error {
 	return checkChain(a.name.Task, chain, s.manifest)
 }
 
-// chainFrom returns the chain of a run that goes on from a checkpoint, whose manifest was fetched.
-func chainFrom(id task.TaskID, c *message.Checkpoint, manifest []byte) ([]task.Link, error) {
+// chainFrom returns the chain of a run of a job's task that goes on from a checkpoint, whose manifest was fetched.
+func chainFrom(job *task.Job, id task.TaskID, c *message.Checkpoint, manifest []byte) ([]task.Link, error) {
 	if c.Voucher == nil {
 		return nil, errors.New("nobody vouches for it")
 	}
-	chain := c.Chain()
+	chain := believed(job, id, c.Chain())
 	if err := checkChain(id, chain, manifest); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBad, err)
 	}

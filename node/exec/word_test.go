@@ -189,3 +189,44 @@ func checkedStages() *task.Job {
 	return &task.Job{Verify: &task.Verify{}, Stages: []task.Stage{{Name: "first", Sweep: task.Sweep{Repeat: 1}},
 		{Name: "then", Sweep: task.Sweep{Repeat: 9}, Needs: []task.Need{{Kind: task.NeedAfter, Reads: []string{"stdout"}}}}}}
 }
+
+// A run says that replicas agreed on a state that it went on from only where they signed that, as many as its job asks
+// for: else who left it answers with it, whoever said so.
+func TestBelieved(t *testing.T) {
+	id := task.TaskID{Job: task.JobID(task.RawCID([]byte("job"))), Index: 3}
+	vouched := func(n byte, fuel uint64) task.Link {
+		l := task.Link{CID: task.RawCID([]byte("state")), Fuel: fuel, CPU: 1}
+		v, err := task.Vouch(keyOf(n), leased(t, id, peerOf(n), task.Receipt{Seq: uint64(n)}),
+			task.State{Task: id, CID: l.CID, Fuel: fuel, CPU: 1, Hash: make([]byte, 32)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Voucher = *v
+		return l
+	}
+	witness := *task.Witnessed([]task.Link{vouched(5, 9)}, nil, task.Boundary{Fuel: 9})
+	forged := witness
+	forged.Chain = []task.Said{witness.Chain[0]}
+	forged.Chain[0].Voucher.Signature = make([]byte, 64)
+	for name, tt := range map[string]struct {
+		job  *task.Job
+		with []task.Witness
+		want int
+	}{
+		"as many as it takes": {&task.Job{Replicas: 2}, []task.Witness{witness}, 1},
+		"nobody":              {&task.Job{Replicas: 2}, nil, 2},
+		"too few":             {&task.Job{Replicas: 3}, []task.Witness{witness}, 2},
+		"of one run":          {&task.Job{Replicas: 1}, []task.Witness{witness}, 2},
+		"forged":              {&task.Job{Replicas: 2}, []task.Witness{forged}, 2},
+	} {
+		l := vouched(4, 9)
+		l.With = tt.with
+		chain := believed(tt.job, id, []task.Link{l})
+		if by, _ := task.AnsweredBy(peerOf(6), chain); len(by) != tt.want || len(l.With) != len(tt.with) {
+			t.Errorf("%s: %d answer, want %d", name, len(by), tt.want)
+		}
+		if err := task.VerifyChain(id, chain); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

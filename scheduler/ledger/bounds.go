@@ -69,6 +69,7 @@ const (
 	resultBytes = 800 + task.MaxMessage
 	trailBytes  = 100
 	linkBytes   = 700
+	wayBytes    = 200 // of a witness
 	outputBytes = 100
 )
 
@@ -77,6 +78,11 @@ func ResultBytes(r *task.Result) int {
 	n := resultBytes - task.MaxMessage + len(r.Message) + len(r.Reads)
 	if r.Trail != nil {
 		n += trailBytes + linkBytes*len(r.Trail.Began)
+		for k := range r.Trail.Began {
+			for i := range r.Trail.Began[k].With {
+				n += wayBytes + linkBytes*len(r.Trail.Began[k].With[i].Chain)
+			}
+		}
 	}
 	for i := range r.Outputs {
 		n += outputBytes + len(r.Outputs[i].Name) + len(r.Outputs[i].Inline)

@@ -24,6 +24,9 @@ type Checkpoint struct {
 	Voucher *task.Voucher `cbor:"4,keyasint,omitempty"`
 	// Before is the chain of states that the run of that worker went on from: see task.Link.
 	Before []task.Link `cbor:"5,keyasint,omitempty" most:"63"`
+	// With are other lines of the task that came to it, where as many replicas agree on it as the job asks for: any may
+	// go on from it. Of a lease alone; a row has none.
+	With []task.Witness `cbor:"6,keyasint,omitempty" most:"63"`
 }
 
 // Chain is the chain of a run that goes on from the checkpoint; nil where nobody vouches for it.
@@ -31,7 +34,7 @@ func (c *Checkpoint) Chain() []task.Link {
 	if c.Voucher == nil {
 		return nil
 	}
-	return task.ChainOn(task.Link{CID: c.CID, Fuel: c.Fuel, CPU: c.CPU, Voucher: *c.Voucher}, c.Before)
+	return task.ChainOn(task.Link{CID: c.CID, Fuel: c.Fuel, CPU: c.CPU, Voucher: *c.Voucher, With: c.With}, c.Before)
 }
 
 // Valid says whether a checkpoint that arrived can be one.

@@ -24,13 +24,16 @@ type Line struct {
 }
 
 // Root returns the worker with whom the line of a checkpoint began; "" where that is not known:
-// nobody vouches for it, or its chain is cut short.
+// nobody vouches for it, or its chain is cut short. A line that went on from what replicas agree on began there.
 func (c *Checkpoint) Root() task.PeerID {
-	chain := c.Chain()
-	if len(chain) == 0 || task.CutShort(chain) {
+	if c.Voucher == nil || len(c.Before) == 0 && len(c.Voucher.Prior) > 0 {
 		return ""
 	}
-	return chain[len(chain)-1].Voucher.Worker
+	by, whole := task.AnsweredBy(c.Voucher.Worker, c.Before)
+	if !whole {
+		return ""
+	}
+	return by[len(by)-1]
 }
 
 // Answers returns the workers that answer for a checkpoint, the root of its line last.
@@ -172,7 +175,8 @@ func (r *Row) checkLines() error {
 		switch {
 		case i > 0 && r.Lines[i-1].Root >= l.Root:
 			return errors.New("ledger: lines of a row are out of order")
-		case l.Best != nil && (!l.Best.Valid() || l.Best.Root() != l.Root), l.Best == nil && l.Round == 0:
+		case l.Best != nil && (!l.Best.Valid() || l.Best.Root() != l.Root || len(l.Best.With) > 0),
+			l.Best == nil && l.Round == 0:
 			return errors.New("ledger: row has a line that is none")
 		case l.Round > uint64(len(r.Bad)):
 			return errors.New("ledger: line of a row is in a later round than there are bad states")

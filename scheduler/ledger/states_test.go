@@ -89,11 +89,12 @@ func TestVouchedCheckpoints(t *testing.T) {
 		id   task.TaskID
 		want string
 	}{
-		"as it was given":       {good, id, ""},
-		"of another task":       {good, task.TaskID{Job: id.Job, Index: 4}, "signature"},
-		"more work":             {&Checkpoint{good.CID, hour + 1, good.CPU, good.Voucher, nil}, id, "signature"},
-		"more time":             {&Checkpoint{good.CID, hour, good.CPU + 1, good.Voucher, nil}, id, "signature"},
-		"another state":         {&Checkpoint{task.RawCID([]byte{1}), hour, good.CPU, good.Voucher, nil}, id, "signature"},
+		"as it was given": {good, id, ""},
+		"of another task": {good, task.TaskID{Job: id.Job, Index: 4}, "signature"},
+		"more work":       {&Checkpoint{good.CID, hour + 1, good.CPU, good.Voucher, nil, nil}, id, "signature"},
+		"more time":       {&Checkpoint{good.CID, hour, good.CPU + 1, good.Voucher, nil, nil}, id, "signature"},
+		"another state": {&Checkpoint{task.RawCID([]byte{1}), hour, good.CPU, good.Voucher, nil, nil}, id,
+			"signature"},
 		"nobody's word":         {&Checkpoint{CID: good.CID, Fuel: hour, CPU: good.CPU}, id, "nobody vouches for it"},
 		"more than there is":    {vouch(Checkpoint{CID: good.CID, Fuel: 1000 * hour}, start), id, "no machine does work of"},
 		"an hour in no time":    {vouch(Checkpoint{CID: good.CID, Fuel: 64 * hour}, now), id, "no machine does work of"},

@@ -44,6 +44,8 @@ func TestEveryListHasABound(t *testing.T) {
 		"TaskSummary.Attempts": ledger.MaxLog,
 		"TaskSummary.Results":  ledger.MaxResults,
 		"Trail.Began":          task.MaxChain, "PartProof.Kept": task.MaxBoundaries, "Checkpoint.Before": task.MaxChain - 1,
+		"Link.With": task.MaxWitnesses, "Checkpoint.With": task.MaxWitnesses, "Witness.Chain": task.MaxWitnessLinks,
+		"Witness.Path":   5, // to one of task.MaxBoundaries
 		"Result.Outputs": task.MaxOutputs,
 		"Report.Held":    4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
 		"Place.Leases": 4 * overlay.MaxSlots, "Place.Keys": 4 * overlay.MaxSlots,

@@ -1,7 +1,6 @@
 package replication
 
 import (
-	"maps"
 	"slices"
 
 	"godwit/scheduler/ledger"
@@ -20,7 +19,7 @@ func (r *Replicas) resend(f *follower) {
 // SendCopies sends every follower what its window has room for.
 func (r *Replicas) SendCopies() {
 	behind := false
-	for _, p := range slices.Sorted(maps.Keys(r.followers)) {
+	for _, p := range r.waiting() {
 		f := r.followers[p]
 		for len(f.queue) > 0 && len(f.sent) < copyWindow {
 			r.sendCopy(f)
@@ -30,6 +29,18 @@ func (r *Replicas) SendCopies() {
 	if !behind || len(r.rows) > maxRows {
 		clear(r.rows)
 	}
+}
+
+// waiting returns the followers that something is to be sent to, sorted. Mostly there are none: it
+// is asked at the end of each step.
+func (r *Replicas) waiting() (peers []task.PeerID) {
+	for p, f := range r.followers {
+		if len(f.queue) > 0 {
+			peers = append(peers, p)
+		}
+	}
+	slices.Sort(peers)
+	return peers
 }
 
 func (r *Replicas) sendCopy(f *follower) {

@@ -143,7 +143,7 @@ func (a *abroad) notePoll(j *submitted, i uint64) {
 	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
 		Failed: c.failed.Contains(i), Engine: c.engines[signer], Poll: p.kept(c.engines[signer], c.stays.Contains(i))})
 	if now := c.polls[i]; now != nil {
-		now.only, now.drawn, now.vain = p.only, p.drawn, p.vain
+		now.only, now.drawn, now.vain, now.sought = p.only, p.drawn, p.vain, p.sought
 	}
 }
 

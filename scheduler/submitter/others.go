@@ -41,6 +41,7 @@ func (a *abroad) ask() {
 		c := j.checks
 		a.comeHome(j)
 		a.nameAll(j)
+		a.seek(j)
 		a.fresh.probe(j)
 		if !a.mayAsk(j) {
 			continue
@@ -68,7 +69,8 @@ func (a *abroad) polled() (out []*submitted) {
 
 // sendOut has others run tasks again.
 func (a *abroad) sendOut(j *submitted, set ledger.Set) {
-	last, all, sent := a.s.now, a.workers(), 0
+	var last *poll
+	all, sent := a.workers(), 0
 	for _, r := range set {
 		for i := r.From; i < r.To; i++ {
 			p := j.checks.polls[i]
@@ -78,7 +80,9 @@ func (a *abroad) sendOut(j *submitted, set ledger.Set) {
 			}
 			sent++
 			p.asked = a.s.now
-			last = later(last, p.answerBy())
+			if last == nil || p.answerBy().After(last.answerBy()) {
+				last = p
+			}
 			j.checks.away.Add(i)
 			a.notePoll(j, i)
 		}
@@ -87,7 +91,7 @@ func (a *abroad) sendOut(j *submitted, set ledger.Set) {
 		a.s.finish(j, false)
 		return
 	}
-	a.s.timers.Set(last, auditTimer)
+	a.remind(last)
 	j.checks.askAt = a.s.now.Add(askEvery)
 	a.s.timers.Set(j.checks.askAt, auditTimer)
 	a.goOn(j)
@@ -165,7 +169,7 @@ func (a *abroad) count(j *submitted, i uint64) {
 	case a.resolve(j, i):
 	case a.wantsMore(j, i) && a.choose(j, i, a.workers()):
 		p.asked = a.s.now
-		a.s.timers.Set(p.answerBy(), auditTimer)
+		a.remind(p)
 		j.againTold = false
 		a.notePoll(j, i)
 	default:

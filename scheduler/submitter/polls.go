@@ -23,10 +23,12 @@ type poll struct {
 	asked   time.Time     // when others were last asked; zero while they are not
 	tries   int           // how often nobody answered
 	// only are the members that may have the task next, of whom any may if there are none; drawn stands for
-	// the last result. They and vain are in memory alone.
+	// the last result. They, vain and sought are in memory alone.
 	only  []task.PeerID
 	drawn [sha256.Size]byte
 	vain  int // answers that were none
+	// sought is asked, if those drawn then were asked themselves.
+	sought time.Time
 }
 
 // A ballot is what a worker came to that is not what is held.

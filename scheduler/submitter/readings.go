@@ -127,8 +127,8 @@ func (r readings) misread(j *submitted, i uint64, worker task.PeerID, why string
 	r.note(j, checked{Index: i, State: verdictDue, Doubted: true, Worker: worker, Failed: j.hasFailed(i)})
 }
 
-// readOther deals with a task that ran again here on other files than its worker signed, and reports whether it did: that
-// says nothing of the worker.
+// readOther deals with a task that ran again here on other files than its worker signed, and reports whether it did:
+// that says nothing of the worker.
 func (r readings) readOther(ev *message.Audited) bool {
 	i, here, at, j := ev.Task.Index, &ev.Here, r.at[ev.Task], r.s.jobs[ev.Task.Job]
 	if at == nil || !at.runs || j == nil || j.checks == nil || !j.checks.toRun(i) || len(ev.Held.Results) == 0 ||

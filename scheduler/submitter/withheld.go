@@ -220,15 +220,23 @@ func (b backups) bring(from task.PeerID, m *message.Message) bool {
 		return false
 	}
 	delete(j.withheld.asked, from)
-	had := j.have.Count() + uint64(j.fetching)
+	had, repeats := j.have.Count()+uint64(j.fetching), false
 	for i := range m.Progress.Tasks {
 		t := &m.Progress.Tasks[i]
-		if !j.state.Final && j.told().Contains(t.Index) == j.have.Contains(t.Index) { // else it runs once more
+		switch {
+		case j.state.Final:
+		case m.Progress.Made && j.checks != nil && j.checks.away.Contains(t.Index):
+			repeats = s.audits.abroad.broughtBy(from, j, t) || repeats
+		case j.told().Contains(t.Index) == j.have.Contains(t.Index): // else it runs once more
 			b.take(from, j, t, m.Progress.Made)
 		}
 	}
 	news := j.have.Count() + uint64(j.fetching) - had
 	if news == 0 {
+		if repeats && !s.finish(j, false) {
+			s.got(j)
+			b.ask(j, from) // it may have more
+		}
 		return true
 	}
 	action, is := "brought by a worker", "ran tasks"
