@@ -139,7 +139,7 @@ func (n *simNode) audit(e message.Audit) {
 // are, each was made of what is held. Nothing waits for ever.
 func TestSwarmCheckedStages(t *testing.T) {
 	lies, audits := 0, 0
-	for seed := range seedsAsked(t, *swarmSeeds) {
+	for seed := range seedsAsked(t, *swarmSeeds/4) {
 		if ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			c := checkedStagesChaos(t, seed)
 			lies, audits = lies+c.lies, audits+c.audits
