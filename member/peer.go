@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/predictor"
 )
 
 // A Peer is a machine with its part in all of its overlays. Make it with New.
@@ -22,6 +23,7 @@ type Peer struct {
 	judged    bool      // judgeAt holds
 	standing  overlay.Standing
 	pooled    time.Time // when the pool was last made
+	witness   predictor.Witness
 
 	lent      Lent
 	departing time.Time // the known end before which what runs leaves now; zero for none

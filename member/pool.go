@@ -12,8 +12,8 @@ import (
 // members' records.
 const poolEvery = 15 * time.Minute
 
-// RefreshPool sums up the members' records again when the sum is old, and reports
-// when it was made.
+// RefreshPool sums up the members' records again when the sum is old, has the pool learn
+// what came true of those that were there before, and reports when it was made.
 func (p *Peer) RefreshPool(now time.Time) time.Time {
 	if !p.pooled.IsZero() && now.Sub(p.pooled) < poolEvery {
 		return p.pooled
@@ -27,11 +27,21 @@ func (p *Peer) RefreshPool(now time.Time) time.Time {
 			if !counted[a.Peer] && r.UnmarshalBinary(a.Record) == nil {
 				counted[a.Peer] = true
 				records = append(records, r)
+				p.witness.See(string(a.Peer), &r, earlier(a.Issued, now), p.cfg.Pool)
 			}
 		}
 	}
 	p.cfg.Pool.Renew(records)
+	p.cfg.Pool.Learn(p.witness.Answers(now))
 	return now
+}
+
+// earlier is the earlier of two times: an advert that is dated ahead was issued by now.
+func earlier(a, b time.Time) time.Time {
+	if a.After(b) {
+		return b
+	}
+	return a
 }
 
 // OthersWork reports whether another member of any overlay takes tasks.

@@ -99,6 +99,41 @@ func TestRefreshPool(t *testing.T) {
 	}
 }
 
+// The pool learns what came true of members' records: of two that are there for hours, that
+// they stay; of what was learnt nothing is lost when the records are summed up again.
+func TestPoolLearns(t *testing.T) {
+	s := newSwarm(t, 3)
+	s.start()
+	s.pass(10*time.Second, func() bool { return false })
+	p, begin := s.hosts[0].peer, s.now
+	r := predictor.Record{Up: true, Since: uint32(begin.Add(-time.Hour).Unix()), Known: 30}
+	b, err := r.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := func(now time.Time) (p1, told float64) {
+		reader := predictor.NewReader(&r, p.cfg.Pool)
+		p1, _ = reader.Stay(now, 10*time.Minute)
+		return p1, reader.Told(now, 10*time.Minute)
+	}
+	p.pooled = time.Time{}
+	for i := range uint64(12) {
+		now := begin.Add(time.Duration(i) * poolEvery)
+		if stay, told := stranger(now); i == 0 && stay != told {
+			t.Errorf("nothing was learnt, and a stay has %v, told %v", stay, told)
+		}
+		for _, h := range s.hosts[1:] {
+			a := h.m.Advertised()
+			a.Seq, a.Record, a.Issued, a.Expires = a.Seq+1+i, b, now, now.Add(AdvertLife)
+			s.hosts[0].tell(Advertised{Advert: &a})
+		}
+		p.RefreshPool(now)
+	}
+	if stay, told := stranger(begin.Add(3 * time.Hour)); stay <= told {
+		t.Errorf("all stayed: a stay has %v, told %v", stay, told)
+	}
+}
+
 // Another member works only while it is available and has slots.
 func TestOthersWork(t *testing.T) {
 	for name, c := range map[string]struct {

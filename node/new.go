@@ -13,6 +13,7 @@ import (
 	"godwit/member"
 	"godwit/node/budget"
 	"godwit/node/exec"
+	"godwit/node/signatures"
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/sandbox"
@@ -73,7 +74,8 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	n.content.room.evict = collector{driver: n.driver}.evict
 	n.content.gate = blocks.NewGate(n.content.blocks, n.log, n.rootsOfAll)
 	n.exec = exec.New(n.tasks, exec.Config{
-		Key: n.key, Self: n.self, StageDir: cfg.stageDir(), Space: lentSpace{n.content.room, budget.Staged},
+		Key: n.key, Sign: signatures.With(n.key), Self: n.self,
+		StageDir: cfg.stageDir(), Space: lentSpace{n.content.room, budget.Staged},
 		Runner: on.runner, Content: n.content, Pairs: keptPairs{n.driver}, Host: door{n},
 		Log: logging.In(n.log, logging.Sandbox),
 	})

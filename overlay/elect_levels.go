@@ -52,8 +52,9 @@ type Forecast struct {
 	Stay  float64   // probability that it stays for ForecastHorizon more, 0 to 1
 }
 
-// ForecastOf reads an advert's record at now, with what the pool says of hosts
-// at large. Without a record that can be read, the answer is the pool's alone.
+// ForecastOf reads an advert's record at now, with what the pool's records say of hosts
+// at large, but not by what this node alone learnt of them: members are to agree. Without
+// a record that can be read, the answer is the pool's alone.
 func ForecastOf(a *Advert, pool *predictor.Pool, now time.Time) Forecast {
 	var f Forecast
 	var r predictor.Record
@@ -63,7 +64,7 @@ func ForecastOf(a *Advert, pool *predictor.Pool, now time.Time) Forecast {
 		r = predictor.Record{Up: true, Since: uint32(max(0, now.Unix()))}
 	}
 	reader := predictor.NewReader(&r, pool)
-	f.Stay, _ = reader.Stay(now, ForecastHorizon)
+	f.Stay = reader.Told(now, ForecastHorizon)
 	return f
 }
 

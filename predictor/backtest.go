@@ -244,9 +244,10 @@ func (h *replay) tell(s trace.Spell) {
 	h.predictor.Observe(s.Start, s.State)
 }
 
-// gossip renews the pool from the hosts' records.
+// gossip renews the pool from the hosts' records, and tells it what came true.
 func (r *Run) gossip() {
 	var records []Record
+	var answers []Answer
 	for i := range r.hosts {
 		h := &r.hosts[i]
 		if h.recording == nil {
@@ -254,7 +255,9 @@ func (r *Run) gossip() {
 		}
 		if h.told {
 			records = append(records, h.recording.Record())
+			answers = append(answers, h.recording.Answers()...)
 		}
 	}
 	r.pool.Renew(records)
+	r.pool.Learn(answers)
 }

@@ -1,6 +1,7 @@
 package predictor
 
 import (
+	"math"
 	"time"
 
 	"godwit/trace"
@@ -15,6 +16,9 @@ type Recording interface {
 
 	// Record is the host's record as of the last call.
 	Record() Record
+
+	// Answers is what came true since the last call, for Pool.Learn.
+	Answers() []Answer
 }
 
 // A Blend is the default predictor of one host: its Recorder, and the Reader of
@@ -27,6 +31,25 @@ func NewBlend(pool *Pool) Blend { return Blend{NewRecorder(pool)} }
 // Stay answers from the record as of the last call of Observe, Blind or Tick.
 func (b Blend) Stay(now time.Time, d time.Duration) (p float64, known bool) {
 	return b.Reader().Stay(now, d)
+}
+
+// blendModel reads how hard the pool holds on to its first weights, in answers.
+func blendModel(ps *Params) func(*Pool) Predictor {
+	firm := ps.Number("firm", DefaultFirm, math.SmallestNonzeroFloat64, math.MaxFloat64)
+	return func(p *Pool) Predictor {
+		if p.lessons == nil {
+			p.LearnFirmly(firm)
+		}
+		return NewBlend(p)
+	}
+}
+
+// told answers by the opinions alone.
+type told struct{ *Recorder }
+
+func (t told) Stay(now time.Time, d time.Duration) (float64, bool) {
+	n := t.Reader()
+	return n.Told(now, d), n.knownAt(millis(now))
 }
 
 // A part answers with one of the default's experts alone.

@@ -106,9 +106,12 @@ func weigh(excess *[opinions]float64) (w [opinions]float64) {
 // noWeight is what is not worth the asking.
 const noWeight = 1e-6
 
-// aggregate is Vovk's substitution for the square loss: it rises with each p, so that
-// the answer falls with the horizon as the opinions do.
-func aggregate(w, p *[opinions]float64) float64 {
+// aggregate is what weighed opinions come to.
+func aggregate(w, p *[opinions]float64) float64 { return substitute(w[:], p[:]) }
+
+// substitute is Vovk's substitution for the square loss: it rises with each p, so that
+// the answer falls with the horizon as what is weighed does.
+func substitute(w, p []float64) float64 {
 	stay, leave := 0.0, 0.0
 	for i, w := range w {
 		if w == 0 {

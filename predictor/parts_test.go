@@ -529,7 +529,7 @@ func TestBacktestRefuses(t *testing.T) {
 // a name that is taken is no name for another.
 func TestKindsAreListed(t *testing.T) {
 	names, lines := Names(), strings.Split(strings.TrimSpace(Describe()), "\n")
-	if len(names) != len(lines) || names[0] != "blend" {
+	if len(names) != len(lines) || names[0] != "blend:firm=" {
 		t.Errorf("%d names, the first %q, %d lines", len(names), names[0], len(lines))
 	}
 	for i, name := range names {
@@ -553,7 +553,7 @@ func TestKindsAreListed(t *testing.T) {
 		}()
 	}
 	if _, err := ParseList("blend,nosuch"); err == nil ||
-		!strings.HasPrefix(err.Error(), `unknown predictor "nosuch": it is one of blend, `) {
+		!strings.HasPrefix(err.Error(), `unknown predictor "nosuch": it is one of blend:firm=, `) {
 		t.Errorf("got %v", err)
 	}
 }

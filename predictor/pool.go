@@ -2,8 +2,8 @@ package predictor
 
 import "math"
 
-// A Pool is what is known of hosts at large: the sum of the records seen. It
-// gives the prior of every reader, and the weights of the opinions with which a
+// A Pool is what is known of hosts at large: the sum of the records seen, and what was
+// learnt by what came true of them. It gives the prior of every reader, and the weights of the opinions with which a
 // host begins. Peers build their own from gossip; no server is needed. The zero
 // Pool is empty, and answers by the literature's priors. It is for one goroutine
 // at a time, but readers may share one that is not changed meanwhile.
@@ -13,7 +13,10 @@ type Pool struct {
 	day     tallied
 	excess  [opinions - 1]float64 // summed
 
-	plain   bool // no hour has a cliff
+	plain   bool // no hour has a cliff, and nothing is learnt
+	firm    float64
+	lessons *lessons // nil: nothing was learnt
+
 	settled bool
 	ends    [octaves]float64 // hazard in each octave of age
 	life    curve
@@ -39,10 +42,10 @@ func (p *Pool) Add(r *Record) {
 	}
 }
 
-// Renew has the pool hold these records and no others. Readers made before
-// are stale; goroutines may then share the pool for reading.
+// Renew has the pool hold these records and no others; what Learn was told stays. Readers
+// made before are stale; goroutines may then share the pool for reading.
 func (p *Pool) Renew(records []Record) {
-	*p = Pool{plain: p.plain}
+	*p = Pool{plain: p.plain, firm: p.firm, lessons: p.lessons}
 	for i := range records {
 		p.Add(&records[i])
 	}

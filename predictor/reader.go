@@ -1,9 +1,6 @@
 package predictor
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 // The experts of the default predictor. Each is a survival curve of its own.
 const (
@@ -24,6 +21,7 @@ var memory = [recents]float64{4, 24}
 // takes about a kilobyte. The pool must not change while readers use it.
 type Reader struct {
 	pool   *Pool
+	lives  Lives
 	up     bool
 	since  int64 // ms
 	hour   int64 // of since
@@ -39,6 +37,7 @@ type Reader struct {
 	left   float64           // exits over all its past, up to what a record counts
 	lasted float64           // hours there before since, as far as lengths tell
 	weight [opinions]float64
+	memo   memo
 }
 
 // Weights of the priors, per host: sessions entering an octave, hours there. On
@@ -59,6 +58,7 @@ func NewReader(r *Record, pool *Pool) Reader {
 	for k := range octaves {
 		lives.Ends[k], lives.Lost[k] = float64(r.Ends[k]), float64(r.Lost[k])
 	}
+	n.lives = lives
 	ends := lives.hazards(&pool.ends, ownLives)
 	n.life = newCurve(&ends)
 	n.readCourse(r)
@@ -152,23 +152,6 @@ func (n *Reader) run(h int64) int64 {
 		return 0
 	}
 	return int64(n.runs[uint32(h)%wholeHours])
-}
-
-// Stay is the probability that the host, available at now, stays so for d: see
-// Predictor. It assumes that the session which the record tells of still runs.
-// It allocates nothing.
-func (n *Reader) Stay(now time.Time, d time.Duration) (p float64, known bool) {
-	at, ms := millis(now), d.Milliseconds()
-	known = n.knownAt(at)
-	if d <= 0 {
-		return 1, known
-	}
-	if n.leave > 0 && at+ms > n.leave {
-		return 0, known
-	}
-	var said [opinions]float64
-	n.opinions(&said, at, ms)
-	return aggregate(&n.weight, &said), known
 }
 
 // opinions asks each opinion.

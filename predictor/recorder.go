@@ -10,8 +10,8 @@ import (
 // A Recorder keeps a host's own record: the host tells it of its changes, and
 // gossips what Record returns. It also learns which opinions to follow: it puts
 // questions to its own record all the time, and when the answer is known, counts
-// what each opinion lost. Each update takes constant time. It is for one goroutine at a
-// time.
+// what each opinion lost. Others it puts for a pool to learn from, see Answers. Each
+// update takes constant time. It is for one goroutine at a time.
 type Recorder struct {
 	pool  *Pool
 	spell spell
@@ -29,6 +29,7 @@ type Recorder struct {
 	asked   int64             // number of questions put
 	askAt   int64             // while the host is away: the time left until the next question
 	pending [mostPending]question
+	quiz    quiz // for the pool
 
 	record Record
 	reader Reader
@@ -132,6 +133,8 @@ func (r *Recorder) end(length, at int64, lost bool) {
 	}
 	r.forget()
 	r.forgetHour(h)
+	r.quiz.ripen(at)
+	r.quiz.leave()
 	for i := range r.pending {
 		if q := &r.pending[i]; q.until != 0 {
 			r.learn(q, false)
@@ -163,6 +166,8 @@ func (r *Recorder) forgetHour(h int64) {
 }
 
 func (r *Recorder) drop() {
+	r.quiz.ripen(r.now)
+	r.quiz.drop(math.MaxInt64)
 	for i := range r.pending {
 		r.pending[i].until = 0
 	}
@@ -201,6 +206,7 @@ func (r *Recorder) leap(ms int64) {
 		}
 	}
 	r.now += ms
+	r.quiz.ripen(r.now)
 	r.judge()
 	r.hourWhole = r.spell.up
 	if r.spell.up {
@@ -216,6 +222,7 @@ func (r *Recorder) step(next int64) {
 		r.forgetHour(h % 24)
 	}
 	r.now = next
+	r.quiz.ripen(next)
 	if r.spell.up {
 		r.judge()
 		if next >= r.askAt {
@@ -243,6 +250,10 @@ func (r *Recorder) put() {
 	r.askAt = r.now + askEvery
 	d := horizons[r.asked%int64(len(horizons))]
 	r.asked++
+	if !r.pool.plain {
+		r.refresh()
+		r.quiz.put(&r.reader, r.now)
+	}
 	for i := range r.pending {
 		if q := &r.pending[i]; q.until == 0 {
 			q.until = r.now + d
@@ -265,6 +276,10 @@ func (r *Recorder) learn(q *question, stayed bool) {
 		r.excess[i] = max(-mostExcess, min(mostExcess, r.excess[i]+lost-first))
 	}
 }
+
+// Answers returns what came true since the last call of the questions that the host put to
+// its own record for the pool's sake; of many the first.
+func (r *Recorder) Answers() []Answer { return r.quiz.take() }
 
 // Record returns the host's record as of the last call.
 func (r *Recorder) Record() Record {

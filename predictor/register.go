@@ -25,8 +25,10 @@ func init() {
 		name, params, does string
 		make               func(*Params) func(*Pool) Predictor
 	}{
-		{"blend", "", "the default: experts on a gossiped record, weighed as they prove right",
-			plain(func(p *Pool) Predictor { return NewBlend(p) })},
+		{"blend", "firm",
+			"the default: experts on a gossiped record, weighed and set right as they prove right", blendModel},
+		{"opinions", "", "the default without what the pool learns: each host's own weights",
+			plain(func(p *Pool) Predictor { return told{NewRecorder(p)} })},
 		{"blend442", "", "the fixed blend: .4 session lengths, .4 hours of the day, .2 TDE over 5 days",
 			plain(func(p *Pool) Predictor { return newFixed(p) })},
 		{"tde", "n m reading missing_days absent weights", "the same window of the last n days (Zhang; Rood and Lewis)",

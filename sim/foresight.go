@@ -17,7 +17,7 @@ const advertEvery = 15 * time.Minute
 // comes nobody knows of it, but in Paper, where all are known from Start. That
 // it vanished is known after Network.Detect, as to the scheduler. The record that
 // a host gossips is as of its last change or advert, and the pool of all records
-// is renewed every predictor.DefaultRound.
+// is renewed, and learns what came true, every predictor.DefaultRound.
 //
 // It pulls: it reads the past up to the time of a question from the histories,
 // so that nobody needs to tell it of changes or of its rounds, and a run in
@@ -29,6 +29,7 @@ type foresight struct {
 	hosts   []trace.Host
 	watched []watched // nil until the first question
 	records []predictor.Record
+	answers []predictor.Answer
 	pools   bool      // the model has records
 	paper   bool      // see above
 	detect  int64     // milliseconds until a host that vanished is missed
@@ -176,7 +177,7 @@ func (w *watched) renew(ms int64) {
 // gossip brings all records to the time of the round and renews the pool. As the
 // round is no change of a host, each host's next forecast is by a new advert.
 func (f *foresight) gossip() {
-	f.records = f.records[:0]
+	f.records, f.answers = f.records[:0], f.answers[:0]
 	for i := range f.watched {
 		f.tell(i, f.round)
 		if w := &f.watched[i]; w.advert != never {
@@ -185,8 +186,10 @@ func (f *foresight) gossip() {
 			w.recording.Tick(time.UnixMilli(last).UTC())
 			w.advert = f.round
 			f.records = append(f.records, w.recording.Record())
+			f.answers = append(f.answers, w.recording.Answers()...)
 		}
 	}
 	f.pool.Renew(f.records)
+	f.pool.Learn(f.answers)
 	f.round += predictor.DefaultRound.Milliseconds()
 }

@@ -96,7 +96,7 @@ func TestBadScenarios(t *testing.T) {
 		{"unknown migration", func(s *Scenario) { s.Migration = "often" },
 			`migration: migrate: there is no policy "often": use one of`},
 		{"unknown predictor", func(s *Scenario) { s.Predictor = "luck" },
-			`predictor: unknown predictor "luck": it is one of blend, `},
+			`predictor: unknown predictor "luck": it is one of blend:firm=, `},
 		{"negative ahead", func(s *Scenario) { s.Hosts.Ahead = -1 }, "hosts: ahead is -1: write 0 to 1048576"},
 		{"negative slots", func(s *Scenario) { s.Hosts.Slots = -1 }, "hosts: slots is -1: write 1 to 1048576 (0 is 1)"},
 		{"too many slots", func(s *Scenario) { s.Hosts.Slots = 1 << 21 }, "hosts: slots is 2097152"},

@@ -64,7 +64,11 @@ type Result struct {
 // Sign fills in Worker, where it is empty, and Signature. It refuses a result
 // that Verify would refuse, and another node's.
 func (r *Result) Sign(key ed25519.PrivateKey) error {
-	self := PeerIDOf(key.Public().(ed25519.PublicKey))
+	return r.SignBy(PeerIDOf(key.Public().(ed25519.PublicKey)), func(b []byte) []byte { return ed25519.Sign(key, b) })
+}
+
+// SignBy is Sign by a function that signs what it is given as ed25519.Sign does with self's key.
+func (r *Result) SignBy(self PeerID, sign func(message []byte) []byte) error {
 	if r.Worker == "" {
 		r.Worker = self
 	}
@@ -78,7 +82,7 @@ func (r *Result) Sign(key ed25519.PrivateKey) error {
 	if err != nil {
 		return err
 	}
-	r.Signature = sign(key, resultDomain, body)
+	r.Signature = sign(signed(resultDomain, body))
 	return nil
 }
 

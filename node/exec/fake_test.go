@@ -58,7 +58,8 @@ func (h *fakeHost) executor(t *testing.T, r Runner) *Executor {
 		h.blocks = newBlocks(t)
 	}
 	x := New(t.Context(), Config{
-		Key: key, Self: task.PeerIDOf(key.Public().(ed25519.PublicKey)), StageDir: t.TempDir(), Space: &h.space, Runner: r,
+		Key: key, Sign: func(b []byte) []byte { return ed25519.Sign(key, b) },
+		Self: task.PeerIDOf(key.Public().(ed25519.PublicKey)), StageDir: t.TempDir(), Space: &h.space, Runner: r,
 		Content: h, Pairs: &h.pairs, Host: h, Log: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() {

@@ -43,7 +43,7 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 	}
 	kept(&rep, &res)
 	c.Ended.note(&res)
-	if err := res.Sign(c.Key); err != nil {
+	if err := res.SignBy(c.Self, c.Sign); err != nil {
 		// Only a result out of bounds cannot be signed; say so in one that can.
 		c.Log.Error("signing a result", "task", id.String(), "err", err)
 		return c.unrun(id, task.HostError, err.Error(), a.receipt)
@@ -54,7 +54,7 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 // unrun returns the signed result of a task that did not run, or of which nothing else can be said.
 func (c *core) unrun(id task.TaskID, o task.Outcome, why string, receipt *task.Receipt) task.Result {
 	res := task.Result{Task: id, Worker: c.Self, Outcome: o, Message: task.ClipMessage(why), Receipt: receipt}
-	if err := res.Sign(c.Key); err != nil {
+	if err := res.SignBy(c.Self, c.Sign); err != nil {
 		c.Log.Error("signing a result", "task", id.String(), "err", err)
 	}
 	return res
