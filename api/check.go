@@ -89,8 +89,9 @@ func fit(f *task.File, sizes map[string]int64) error {
 		}
 	}
 	if n := len(sizes); n > task.MaxInputs {
-		return f.InputError(slices.Max(slices.Collect(maps.Keys(sizes))), fmt.Sprintf("the job has %d input files, the most is "+
-			"%d", n, task.MaxInputs), "pack files into one, such as an archive that the program reads")
+		last := slices.Max(slices.Collect(maps.Keys(sizes)))
+		return f.InputError(last, fmt.Sprintf("the job has %d input files, the most is %d", n, task.MaxInputs),
+			"pack files into one, such as an archive that the program reads")
 	}
 	return f.CheckSizes(sizes)
 }

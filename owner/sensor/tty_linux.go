@@ -121,8 +121,8 @@ func (v *ttyWatch) found(path string, often bool) {
 	}
 }
 
-// shown is the console that keys reach; "" where the kernel does not tell. It is asked four times a second, hence without
-// the buffers and the poller of package os.
+// shown is the console that keys reach; "" where the kernel does not tell. It is asked four times a second, hence
+// without the buffers and the poller of package os.
 func (v *ttyWatch) shown() string {
 	fd, err := syscall.Open(filepath.Join(orRoot(v.t.Sys, "/sys"), "class", "tty", "tty0", "active"),
 		syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
