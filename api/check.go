@@ -22,7 +22,17 @@ type CheckRequest struct {
 	// is the one under which they were sealed.
 	Tables map[string]task.Table `json:"tables,omitempty"`
 	Key    []byte                `json:"key,omitempty"`
+	// Sizes are the bytes of the inputs that are to be stored, by their names: what no job may have is refused before
+	// anything is sent.
+	Sizes map[string]int64 `json:"sizes,omitempty"`
 }
+
+// maxChecked bounds a request to check, in bytes: beside the job file the names and sizes of twice the files that a job
+// may have, so that it is told how many there may be.
+const maxChecked = MaxJobFile + 2*task.MaxInputs*maxSized
+
+// maxSized is what a name and a size take.
+const maxSized = 512
 
 // A CheckReply is what a job file names, for programs that do not read such files themselves.
 type CheckReply struct {
@@ -49,7 +59,7 @@ type TableSource struct {
 // check reads a job file and sends nothing in.
 func (s *Server) check(w http.ResponseWriter, r *http.Request) error {
 	var req CheckRequest
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxJobFile)).Decode(&req); err != nil {
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxChecked)).Decode(&req); err != nil {
 		return inputError(fmt.Errorf("reading the job file: %w", err))
 	}
 	f, err := task.ParseFile(req.FileName, []byte(req.File))
@@ -61,11 +71,29 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	if err := fit(f, req.Sizes); err != nil {
+		return err
+	}
 	reply, err := newCheckReply(f)
 	if err == nil && len(req.Tables) > 0 && len(reply.Tables) == 0 {
 		err = s.addNamed(r.Context(), f, req.Key, &reply)
 	}
 	return writeJSON(w, reply, err)
+}
+
+// fit refuses inputs that no job may have.
+func fit(f *task.File, sizes map[string]int64) error {
+	for name, n := range sizes {
+		if n < 0 {
+			return inputError(fmt.Errorf("the size of %q is negative", name))
+		}
+	}
+	if n := len(sizes); n > task.MaxInputs {
+		last := slices.Max(slices.Collect(maps.Keys(sizes)))
+		return f.InputError(last, fmt.Sprintf("the job has %d input files, the most is %d", n, task.MaxInputs),
+			"pack files into one, such as an archive that the program reads")
+	}
+	return f.CheckSizes(sizes)
 }
 
 // newCheckReply says what a job file names, as far as it says so without the rows of tables.

@@ -116,6 +116,8 @@ func (w *watcher) submitCopies() (job string) {
 		`{"file": "module: a.wasm\nsweep: {a: {csv: a.csv}}\nargs: ['{{.a.b}}']", "file_name": "job.yaml"}`)
 	w.askTables()
 	w.ask(400, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "modul: x"}`)
+	w.ask(200, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "module: a.wasm", "sizes": {"a": 1}}`)
+	w.ask(400, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "module: a.wasm", "sizes": {"a": -1}}`)
 	w.ask(200, "POST", "/v1/plan", `{"tasks": 100, "work_s": 60, "memory_bytes": 65536, "overlay": "commons"}`)
 	w.ask(200, "POST", "/v1/plan", `{"tasks": 1, "memory_bytes": 1125899906842624}`) // nobody has so much
 	w.ask(400, "POST", "/v1/plan", `{"tasks": 0}`)

@@ -115,7 +115,7 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 	switch e := p.machine.(type) {
 	case message.Persist: // done by persist
 	case message.Send:
-		if e, goes := sent(e); goes {
+		if e, goes := sent(d.self, e); goes {
 			out.add(d.self, m, e)
 		}
 	case message.Fetch:

@@ -16,17 +16,24 @@ import (
 
 // A build with this tag may be one whose coordinator lies, in the way that the environment variable of
 // package exec says: it holds results back, brings others than were signed, and gives tasks that run once
-// more to whom it likes. Or it acknowledges some results, and neither keeps them nor tells its group.
-const leaderLies, leaderHoards = "leader", "hoarder"
+// more to whom it likes. Or it acknowledges some results, and neither keeps them nor tells its group: of others, or
+// its own worker's, too, which nobody else can bring.
+const leaderLies, leaderHoards, leaderKeeps = "leader", "hoarder", "selfish"
+
+// hoards reports whether it does that.
+func hoards() bool { return exec.Lies(leaderHoards) || exec.Lies(leaderKeeps) }
 
 // withheldIn and changedIn are of how many results that it brings one is held back until it is asked for
 // again, and one is another.
 const withheldIn, changedIn = 6, 12
 
 // sent is what a machine's message becomes on its way out, and whether it goes.
-func sent(s message.Send) (message.Send, bool) {
-	if s.Message.Ack != nil && exec.Lies(leaderHoards) {
+func sent(self task.PeerID, s message.Send) (message.Send, bool) {
+	switch {
+	case s.Message.Ack != nil && hoards():
 		s.Message.Ack = hoard.acknowledges(s.To, s.Message.Ack)
+	case s.Message.Report != nil && s.To == self && exec.Lies(leaderKeeps): // of its own worker
+		s.Message.Report = hoard.takes(self, s.Message.Report)
 	}
 	p := s.Message.Progress
 	if p == nil || len(p.Tasks) == 0 || !exec.Lies(leaderLies) {
@@ -69,7 +76,7 @@ func changed(results []task.Result) []task.Result {
 
 // heard is what a message becomes that came in: who is not to compare is forgotten.
 func heard(from task.PeerID, m *message.Message) *message.Message {
-	if m.Report != nil && exec.Lies(leaderHoards) {
+	if m.Report != nil && hoards() {
 		return &message.Message{Report: hoard.takes(from, m.Report)}
 	}
 	if !exec.Lies(leaderLies) {
@@ -119,7 +126,7 @@ func (h *hoarded) takes(from task.PeerID, r *message.Report) *message.Report {
 			out.Ended = append(out.Ended, e)
 			continue
 		}
-		exec.NoteLie(leaderHoards)
+		exec.NoteLie("kept of " + string(from))
 		h.by[from] = append(h.by[from], message.AttemptName{Task: e.Result.Task, Attempt: e.Attempt})
 	}
 	return &out

@@ -192,3 +192,29 @@ func TestDefaultIsAsGoodAsTheBest(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkLearntStay asks a reader whose pool has learnt: of a time that was not asked about
+// before, and of one that was.
+func BenchmarkLearntStay(b *testing.B) {
+	pool := &Pool{}
+	blend := NewBlend(pool)
+	noon := office(blend).Add(12 * time.Hour)
+	pool.Learn(blend.Answers())
+	blend.Tick(noon)
+	n := blend.Reader()
+	for _, d := range []time.Duration{10 * time.Minute, time.Hour, 24 * time.Hour, 3 * 24 * time.Hour} {
+		b.Run(d.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			now := noon
+			for b.Loop() {
+				now = now.Add(time.Millisecond)
+				n.Stay(now, d)
+			}
+		})
+		b.Run(d.String()+" again", func(b *testing.B) {
+			for b.Loop() {
+				n.Stay(noon, d)
+			}
+		})
+	}
+}

@@ -34,8 +34,7 @@ func (l *Lives) beyond(more float64) (stayed, all float64) {
 			continue
 		}
 		all += n * middles[k]
-		from := math.Exp2(float64(k-1)) * msPerMinute / msPerHour
-		switch {
+		switch from := begins[k]; {
 		case k == 0:
 			stayed += n * max(0, middles[0]-more)
 		case more <= from:
@@ -46,6 +45,14 @@ func (l *Lives) beyond(more float64) (stayed, all float64) {
 	}
 	return stayed, all
 }
+
+// begins are from where on lengths are in each octave, in hours.
+var begins = func() (b [octaves]float64) {
+	for k := 1; k < octaves; k++ {
+		b[k] = math.Exp2(float64(k-1)) * msPerMinute / msPerHour
+	}
+	return b
+}()
 
 // weekend is the share of the time from now for d that is a Saturday or a Sunday (UTC).
 func weekend(now, d int64) float64 {

@@ -43,6 +43,10 @@ async function handIn(files, overlay, say) {
     }
     const names = new Set([...said.inputs, ...[...said.directories || [], ...said.patterns || []].flatMap(some)])
     const inputs = [...names].map(name => [name, one(name)]) // all are there before one is stored
+    if (inputs.length) {
+      const sizes = Object.fromEntries(inputs.map(([name, f]) => [name, f.size]))
+      await ask(spec, job.file, {tables: job.tables, key: job.key, sizes})
+    }
     for (const [stage, f] of programs) {
       if (stage) (job.modules ??= {})[stage] = await program(f)
       else job.module = await program(f)

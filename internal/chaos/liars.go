@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"godwit/internal/chaos/walk"
@@ -59,6 +60,9 @@ func liars(ctx context.Context, t *trial) error {
 	kinds, err := kindsOf(t.kinds, t.seed)
 	if err != nil {
 		return err
+	}
+	if !t.lied.lends && slices.ContainsFunc(kinds, func(l lie) bool { return l.name == liesKeep }) {
+		return fmt.Errorf("--kinds %s: nobody else ends the jobs of a submitter that lends no core", liesKeep)
 	}
 	if len(kinds) > t.options.nodes-2 {
 		return fmt.Errorf("%d liars among %d nodes: one leads at first, and one submits", len(kinds), t.options.nodes)

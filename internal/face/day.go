@@ -18,6 +18,9 @@ const (
 	// growth is how much the page may grow from a quarter of the day to its end, in bytes: an event that stays would take
 	// hundreds of bytes, and there are tens of thousands.
 	growth = 2 << 20
+	// nodeGrowth is how much the node may grow meanwhile, in bytes resident: its heap breathes by less, and a kilobyte
+	// that stays of each event would be twice as much.
+	nodeGrowth = 32 << 20
 	// dayTime is how long the day may take.
 	dayTime = 3 * time.Minute
 )
@@ -86,12 +89,26 @@ func seeDay(f *face) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	before, err := f.swarm.used(0)
+	if err != nil {
+		return "", err
+	}
 	close(d.passed)
 	late, err := d.heapAfter(t, dayOfEvents)
-	if err == nil && late-early > growth {
-		err = fmt.Errorf("the page holds %.1f MiB after a quarter, and %.1f MiB at the end", mib(early), mib(late))
+	if err != nil {
+		return "", err
 	}
-	return fmt.Sprintf("%.1f MiB after a quarter, %.1f MiB after %d events", mib(early), mib(late), 2*dayOfEvents), err
+	after, err := f.swarm.used(0)
+	switch {
+	case err != nil:
+	case late-early > growth:
+		err = fmt.Errorf("the page holds %.1f MiB after a quarter, and %.1f MiB at the end", mib(early), mib(late))
+	case after.memory > before.memory+nodeGrowth:
+		err = fmt.Errorf("the node holds %.0f MiB after a quarter, and %.0f MiB at the end", mib(float64(before.memory)),
+			mib(float64(after.memory)))
+	}
+	return fmt.Sprintf("%.1f MiB after a quarter, %.1f MiB after %d events; the node %.0f and %.0f MiB", mib(early),
+		mib(late), 2*dayOfEvents, mib(float64(before.memory)), mib(float64(after.memory))), err
 }
 
 func mib(n float64) float64 { return n / (1 << 20) }
