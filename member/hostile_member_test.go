@@ -404,8 +404,9 @@ func (s *swarm) firstOf(id task.PeerID) bool {
 }
 
 // decodesAs reads what a ledger has under keys that begin so.
+// Rows are not among them: a follower keeps what a leader tells of a task unread, until it needs it, and takes what it
+// cannot read off the disk then.
 var decodesAs = map[string]func([]byte) error{
-	"c/r/": func(b []byte) error { _, err := ledger.DecodeRow(b); return err },
 	"c/f/": func(b []byte) error { _, err := ledger.DecodeFacts(b); return err },
 	"c/j/": func(b []byte) error { _, err := task.DecodeWhole(b); return err },
 }

@@ -25,8 +25,12 @@ func (d *driver) audit(ctx context.Context, m *membership, from member.Machine, 
 	key := submitter.ResultKey(e.Task.Job, e.Task.Index)
 	unwritten := m.unwritten(key)
 	more := m.unwritten(submitter.OtherKeys(e.Task)[0])
+	made := madeHere{m: m, job: e.Task.Job, spec: m.Submitter().Spec(e.Task.Job), unwritten: unwritten}
 	d.spawn(func() {
 		held, err := d.store.heldResult(ctx, m.prefix, key, unwritten)
+		if err == nil {
+			e.Reads, err = made.reads(ctx, d.store, e.Task.Index)
+		}
 		others := d.othersOf(ctx, m, e.Task, more)
 		d.post(post{call: func() {
 			answer := func(ev message.Audited) {
@@ -36,7 +40,7 @@ func (d *driver) audit(ctx context.Context, m *membership, from member.Machine, 
 			if err != nil {
 				held = message.TaskSummary{}
 				answer(message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Part: e.Part,
-					Here: d.hostError(e.Task, fmt.Errorf("reading the result that is held: %w", err))})
+					Here: d.hostError(e.Task, fmt.Errorf("reading the result that is held, and what it was made of: %w", err))})
 				return
 			}
 			var signed *task.Result

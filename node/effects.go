@@ -128,6 +128,8 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 		d.exec.Unneeded(client{m}, e)
 	case message.Examine:
 		d.examine(ctx, m, p.from, e)
+	case message.Compare:
+		d.compare(ctx, m, p.from, e)
 	case message.Recall:
 		d.recall(ctx, m, e)
 	case message.Released:

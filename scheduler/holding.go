@@ -17,6 +17,7 @@ type holding struct {
 	signature []byte // nil of a submitter that signs nothing
 	again     []message.Again
 	taken     []message.Range
+	own       []message.Range
 }
 
 // A heldSet is what a submitter holds of a job, by its word.

@@ -99,7 +99,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 			t.heardFrom(j)
 			t.answered(j)
 			t.wanted(j)
-			t.offeredAgain(j, holding{s.Have, s.Delivery, s.Signature, s.Again, s.Taken})
+			t.offeredAgain(j, holding{s.Have, s.Delivery, s.Signature, s.Again, s.Taken, s.Own})
 			t.refuse(j, s.Refused)
 		}
 		return
@@ -130,7 +130,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		t.heardFrom(j)
 		j.came = t.c.now
 		t.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j,
-			holds: holding{s.Have, s.Delivery, s.Signature, s.Again, s.Taken}}, durable.JobBlocks(id, spec),
+			holds: holding{s.Have, s.Delivery, s.Signature, s.Again, s.Taken, s.Own}}, durable.JobBlocks(id, spec),
 			[]task.PeerID{from})
 	}
 }
@@ -162,7 +162,7 @@ func (t *jobTable) offeredAgain(j *job, h holding) {
 		t.holds(j, held, true)
 		t.runAgain(j)
 	}
-	t.takes(j, h.taken)
+	t.takes(j, h.taken, h.own)
 	// Whatever was on its way may be lost: begin anew with what it lacks.
 	j.sent, j.ready = nil, append(j.sent, j.ready...)
 	j.credit, j.asked = true, true
@@ -175,7 +175,7 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 	if j == nil || j.state == jobFetching || from != j.submitter {
 		return
 	}
-	held, _ := t.heardHeld(j, holding{g.Have, g.Delivery, g.Held, g.Again, g.Taken})
+	held, _ := t.heardHeld(j, holding{g.Have, g.Delivery, g.Held, g.Again, g.Taken, g.Own})
 	t.heardFrom(j)
 	t.answered(j)
 	if held != nil {
@@ -185,7 +185,7 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 		t.holds(j, held, false)
 		t.runAgain(j)
 	}
-	t.takes(j, g.Taken)
+	t.takes(j, g.Taken, g.Own)
 	if g.Final {
 		t.finalAt(j, g.Signature)
 		return

@@ -52,6 +52,7 @@ type lease struct {
 type grant struct {
 	since   int64         // when the first lease was given that it goes on with, in Unix ms; 0 unknown
 	receipt *task.Receipt // that this coordinator signed with it; nil for none
+	reads   []byte        // names what its worker was told to read, where that is checked; nil for not known
 }
 
 // savedStates are the states of a lease's guest that were saved.

@@ -39,6 +39,7 @@ func takesUp(t *jobTable, j *job, news ledger.Set) {
 		}
 	}
 	if len(news) > 0 {
+		j.asked = j.asked || len(j.untold) > 0
 		j.moveCursor(j.wait.cursor)
 	}
 }
@@ -68,7 +69,7 @@ func takesBack(t *jobTable, j *job, gone ledger.Set) {
 // hearMade takes in what a submitter holds of its job.
 func hearMade(t *jobTable, from task.PeerID, m *message.Made) {
 	j := t.jobs[m.Job]
-	if j == nil || j.state != jobOpen || from != j.submitter || j.flowing == nil {
+	if j == nil || j.state == jobFetching || from != j.submitter || j.flowing == nil {
 		return
 	}
 	for i := range m.Tasks {
@@ -92,7 +93,7 @@ func hearMade(t *jobTable, from task.PeerID, m *message.Made) {
 // outputsOf returns what a task made, for another that reads it, and who has that: of those that made the same
 // another for another task, or the submitter.
 func (j *job) outputsOf(u, reader uint64) (outputs []task.Output, by task.PeerID, ok bool) {
-	if row := j.ledger.Rows[u]; row != nil {
+	if row := j.ledger.Rows[u]; row != nil && !j.own.Contains(u) {
 		if agreed := row.Agreed(); len(agreed) > 0 {
 			return agreed[0].Outputs, agreed[int(reader%uint64(len(agreed)))].Worker, true
 		}

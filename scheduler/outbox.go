@@ -90,6 +90,9 @@ func (c *Coordinator) post(l *lease) {
 		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: from,
 		Left: min(c.dispatch.leftFrom(l.job, l.task.index, from, l.attempt), task.MaxDuration),
 	}, l.shown.since)
+	if task.SignsReads(l.job.spec, l.task.index) {
+		l.shown.reads, _ = readName(l.job, l.task.index)
+	}
 }
 
 // postTo puts a lease in this Step's letter to a worker. It goes on with leases of which the

@@ -15,6 +15,7 @@ func (c *Coordinator) sendProgress(j *job) {
 	}
 	p := &message.Progress{Job: j.id}
 	size := 0
+	held := holdBack(j)
 	for len(j.ready) > 0 && len(p.Tasks) < message.MaxProgress && len(j.sent) < message.Window {
 		i := j.ready[0]
 		row := j.ledger.Rows[i]
@@ -29,6 +30,7 @@ func (c *Coordinator) sendProgress(j *job) {
 		p.Tasks = append(p.Tasks, t)
 		j.ready, j.sent = j.ready[1:], append(j.sent, i)
 	}
+	j.ready = append(j.ready, held...)
 	p.Unknown = j.unknown()
 	over := j.state == jobOver && len(j.ready) == 0 && len(j.sent) == 0 && !j.told
 	if len(p.Tasks) == 0 && !j.asked && !over {

@@ -359,10 +359,11 @@ func (j *job) worksOn(i uint64, peer task.PeerID) bool {
 }
 
 // hasRun reports whether the worker of a result need not run its task again: of replicas one that
-// has run it from another's state may, from the beginning, if there are no others.
+// has run it from another's state may, from the beginning, if there are no others. One that has run it on other files
+// of tasks before it may run it on these.
 func (j *job) hasRun(r *task.Result) bool {
 	if !j.replicated() {
-		return true
+		return !task.SignsReads(j.spec, r.Task.Index)
 	}
 	by, whole := r.AnsweredBy()
 	return whole && len(by) == 1

@@ -76,6 +76,9 @@ func (t *jobTable) redelivered(j *job) {
 		j.ready = append(j.ready, i)
 	}
 	t.settleAnew(j)
+	if j.flowing != nil { // of what was delivered until now, and its submitter still holds, no row may be here
+		takesUp(t, j, j.theirs)
+	}
 	t.c.claims.enqueue(j)
 	t.c.dispatch.widened = true
 	t.c.touch(j)

@@ -43,7 +43,9 @@ func (r *reports) referee(j *job, i uint64, p parting) {
 	}
 	id := task.TaskID{Job: j.id, Index: i}
 	r.judging = &refereeing{id, p.fuel, r.c.now}
-	r.c.emit(message.Audit{Task: id, Key: j.ledger.Record.Key, From: from, StopAt: p.fuel, Most: refereeMost})
+	reads, _ := j.reads(i)
+	r.c.emit(message.Audit{Task: id, Key: j.ledger.Record.Key, From: from, StopAt: p.fuel, Most: refereeMost,
+		Reads: reads})
 }
 
 // refereed takes in what the part came to here.

@@ -302,6 +302,13 @@ func (r *reports) count(h *host, j *job, l *lease, e *message.Ending) {
 		r.spoiled(h, j, l, e, err.Error())
 		return
 	}
+	switch readBy(j, result) {
+	case readOther:
+		r.misread(h, j, l, e)
+		return
+	case readUnknown: // its worker tells it again
+		return
+	}
 	if r.c.transfers.awaitsState(l, result) {
 		r.c.unload(l, leasing.Brings)
 		l.ending = e

@@ -26,6 +26,10 @@ type flowing struct {
 	// made is what the submitter told of tasks of theirs, and untold are those of which nothing is known: see made.go.
 	made   map[uint64]message.MadeTask
 	untold ledger.Set
+	// own are those of theirs of which the submitter's word stands in place of all results here.
+	own ledger.Set
+	// same are tasks whose results were made of what those that they read came to: see readings.go.
+	same ledger.Set
 }
 
 // flows makes what is kept of a job with stages; nil of one without.
@@ -46,7 +50,7 @@ func (j *job) mayRun(i uint64) bool {
 // never runs.
 func (j *job) comesTo(i uint64) ledger.Verdict {
 	v := j.ledger.Verdict(i)
-	if v != ledger.Open || !j.theirs.Contains(i) {
+	if v != ledger.Open && !j.own.Contains(i) || !j.theirs.Contains(i) {
 		return v
 	}
 	switch made, told := j.made[i]; {
@@ -55,7 +59,7 @@ func (j *job) comesTo(i uint64) ledger.Verdict {
 	case told, j.flow.Ready(i) == ledger.Never:
 		return ledger.Failed
 	}
-	return v
+	return ledger.Open
 }
 
 // settle takes in what a task has come to, and releases those that waited for that.
@@ -63,14 +67,19 @@ func (t *jobTable) settle(j *job, i uint64) {
 	if j.flowing == nil {
 		return
 	}
+	t.reread(j, i) // it may have come with another copy of the ledger
 	v := j.comesTo(i)
 	if v != ledger.Open && j.untold.Contains(i) {
 		j.untold = j.untold.Minus(ledger.Set{{From: i, To: i + 1}})
 	}
 	for _, r := range j.flow.Set(i, v) {
 		ready := j.flow.Of(r)
+		if ready == ledger.Waits {
+			j.same = j.same.Minus(ledger.Set{{From: r.From, To: r.To}})
+		}
 		for d := r.From; d < r.To && ready != ledger.Waits; d++ {
 			if ready == ledger.Ready {
+				t.reread(j, d)
 				t.release(j, d)
 			} else if j.theirs.Contains(d) {
 				t.settle(j, d)
@@ -114,7 +123,7 @@ func (t *jobTable) settleAnew(j *job) {
 	if j.flowing == nil {
 		return
 	}
-	j.flow = ledger.NewFlow(j.spec)
+	j.flow, j.same = ledger.NewFlow(j.spec), nil
 	t.settleAll(j, j.ledger.Facts.Held())
 	t.settleAll(j, j.theirs)
 	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
@@ -145,13 +154,14 @@ func (j *job) skipped(news ledger.Set) ledger.Set {
 }
 
 // takes takes in which tasks the submitter holds that others still read.
-func (t *jobTable) takes(j *job, ranges []message.Range) {
-	set, err := ledger.MakeSet(ranges)
+func (t *jobTable) takes(j *job, taken, own []message.Range) {
+	set, err := ledger.MakeSet(taken)
 	if j.flowing == nil || err != nil || len(set) > 0 && set[len(set)-1].To > j.total {
 		return
 	}
 	news, gone := set.Minus(j.theirs), j.theirs.Minus(set).Minus(j.ledger.Facts.Held())
 	j.theirs = set
+	news.Union(owns(j, own))
 	takesUp(t, j, news)
 	t.settleAll(j, news)
 	takesBack(t, j, gone)
@@ -215,7 +225,7 @@ type madeFile struct {
 // reads makes of it what a lease says.
 func (all reading) reads() *message.Reads {
 	if n := len(all); n > task.MaxReads {
-		return &message.Reads{Fault: fmt.Sprintf("it reads %d files of other tasks, the most is %d", n, task.MaxReads)}
+		return message.TooManyReads(n)
 	}
 	slices.SortFunc(all, func(a, b madeFile) int { return cmp.Compare(a.file.Name, b.file.Name) })
 	r := new(message.Reads)

@@ -169,6 +169,10 @@ func (r *reports) keepState(j *job, id task.TaskID, saved *message.Checkpoint, f
 		r.c.decided(id, "not saved", from, task.ClipMessage("fetching its checkpoint failed: "+failure))
 		return false
 	}
+	if name, ok := nameOfReads(j, id.Index); !ok || !task.MadeOf(j.spec, id.Index, saved.Chain(), name) {
+		r.c.decided(id, "not saved", from, "its checkpoint was made of other files than the task reads now")
+		return false
+	}
 	if !j.saveState(id.Index, saved) {
 		return false
 	}

@@ -20,6 +20,7 @@ type simRun struct {
 	frozen bool
 	chain  []task.Link // see lying
 	wrong  bool
+	reads  *message.Reads // as its lease named it
 	saves  int
 }
 

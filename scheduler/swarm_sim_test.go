@@ -56,7 +56,8 @@ type groupSim struct {
 	exact    bool           // every run takes work and completes
 	spent    time.Duration  // that guests ran, all together
 	began    map[task.TaskID]bool
-	arrivals int // guests that ran on where they were handed over to
+	checked  *checkedStages // nil for none
+	arrivals int            // guests that ran on where they were handed over to
 	// fault, if not nil, is asked before each step of a hand-over and at each node:
 	// it may break something, and says whether what is sent is lost.
 	fault func(step string, n *simNode, id task.TaskID) bool
@@ -452,6 +453,10 @@ func (n *simNode) carry(m machine, effects []message.Effect) {
 			n.s.after(n, 0, func() { n.handOver(e) })
 		case message.Expect:
 			n.expect(e)
+		case message.Audit:
+			n.s.after(n, n.s.work, func() { n.audit(e) })
+		case message.Compare:
+			n.s.after(n, n.s.delay(), func() { n.compare(e) })
 		case message.Recall:
 			n.s.after(n, n.s.delay(), func() { n.recall(e) })
 		case message.Decided:
@@ -497,6 +502,13 @@ func (n *simNode) send(e message.Send) {
 func (n *simNode) persist(p message.Persist) {
 	if p.Value == nil {
 		delete(n.disk, p.Key)
+		if n.s.checked != nil {
+			delete(n.held, p.Key)
+		}
+		return
+	}
+	if n.s.checked != nil {
+		n.disk[p.Key] = p.Value // also another in place of one that was wrong
 		return
 	}
 	if strings.HasPrefix(p.Key, submitter.ResultsPrefix) {
@@ -535,7 +547,7 @@ func (n *simNode) begin(e message.Start) {
 	delete(n.taking, name)
 	n.checkReads(e)
 	n.s.began[e.Task] = true
-	run := &simRun{at: n.s.now}
+	run := &simRun{at: n.s.now, reads: e.Reads}
 	if e.From != nil && n.fetchable(e.From.CID, e.Holders) {
 		n.blocks[e.From.CID], run.fuel = true, e.From.Fuel
 		n.began(run, e.From)
@@ -549,6 +561,9 @@ func (n *simNode) goOn(name message.AttemptName, run *simRun) {
 	n.saveOften(name, run)
 	e := name
 	r := task.Result{Outcome: task.Completed, Outputs: []task.Output{outputOf(e.Task)}}
+	if n.s.checked != nil {
+		n.s.checked.run(n, e.Task, run.reads, &r)
+	}
 	luck := n.s.rng.IntN(30)
 	if n.s.exact {
 		luck = 29
@@ -632,7 +647,7 @@ func (s *groupSim) leader() *simNode {
 // checkReads holds what a task that starts reads against what it needs: all but what failed.
 func (n *simNode) checkReads(e message.Start) {
 	rec := n.s.recordOf(e.Task.Job)
-	if rec == nil || len(rec.Stages) == 0 {
+	if rec == nil || len(rec.Stages) == 0 || n.s.checked != nil { // of what was told there is anything
 		return
 	}
 	want := map[string]bool{}

@@ -43,7 +43,10 @@ func (j *Job) CheckResult(r *Result) error {
 	if r.Outcome != Completed {
 		wanted = append(slices.Clip(wanted), Stderr)
 	}
-	return j.checkListed(r.Task.Index, r.Outputs, wanted)
+	if err := j.checkListed(r.Task.Index, r.Outputs, wanted); err != nil {
+		return err
+	}
+	return checkBegan(j, r)
 }
 
 func (j *Job) checkListed(index uint64, outputs []Output, wanted []string) error {

@@ -1,6 +1,32 @@
 package task
 
-import "slices"
+import (
+	"bytes"
+	"errors"
+	"slices"
+)
+
+// SignsReads reports whether it is checked which files of other tasks the task of an index reads: it reads some, or
+// waits for some, and the job's results are checked.
+func SignsReads(j *Job, index uint64) bool {
+	return j.Verify != nil && len(j.Stages) > 0 && index >= j.Roots()
+}
+
+// MadeOf reports whether a run that reads files of that name may go on from a state with that chain: all that made it
+// read the same. Where it is not checked what tasks read, it may from any.
+func MadeOf(j *Job, index uint64, chain []Link, reads []byte) bool {
+	return !SignsReads(j, index) ||
+		!slices.ContainsFunc(chain, func(l Link) bool { return !bytes.Equal(l.Voucher.Reads, reads) })
+}
+
+// checkBegan refuses a result that says that its run went on from a state which was made of other files than it
+// read itself.
+func checkBegan(j *Job, r *Result) error {
+	if r.Trail != nil && !MadeOf(j, r.Task.Index, r.Trail.Began, r.Reads) {
+		return errors.New("its run went on from a state that was made of other files of tasks before it")
+	}
+	return nil
+}
 
 // CommonInputs lists the inputs that every task of the job reads: those of files and stdin
 // that name no axis. They are sorted by name, each once. The job is one that Validate accepts.

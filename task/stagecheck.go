@@ -35,9 +35,9 @@ func checkStages(j *Job) *fault {
 		return faultf("stages", "write args, env, files, stdin, outputs and sweep into the stages",
 			"a job with stages has no program of its own")
 	}
-	if j.Verify != nil {
-		return faultf("verify", "leave verify out, or write verify: off; `replicas: 2` has two workers compared",
-			"results of a job with stages cannot be run again one by one yet")
+	if j.Verify != nil && len(j.Verify.Auditors) > 0 {
+		return faultf("auditors", "leave auditors out",
+			"results of a job with stages are run again on the node that hands it in, and nowhere else yet")
 	}
 	if unread(j) {
 		return nil // how many tasks there are is not known yet

@@ -157,9 +157,9 @@ func TestHostileStages(t *testing.T) {
 			"not that of the first stage",
 		},
 		{
-			"checks",
-			func(j *Job) { j.Verify = &Verify{} },
-			"one by one yet",
+			"auditors",
+			func(j *Job) { j.Verify = &Verify{Auditors: []PeerID{"a"}} },
+			"nowhere else yet",
 		},
 	} {
 		j := stagedJob(t, pipeline)

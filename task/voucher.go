@@ -13,6 +13,7 @@ const (
 	stateDomain    = "godwit state 2\x00"
 	madeDomain     = "godwit state 3\x00" // that says how it was made
 	wayDomain      = "godwit state 4\x00" // and by which boundaries
+	readsDomain    = "godwit state 5\x00" // of a task that reads others: on which of their files
 	badStateDomain = "godwit bad state 1\x00"
 )
 
@@ -37,6 +38,10 @@ type State struct {
 	// empty for none, and where Pass is 0.
 	Boundaries uint32
 	Root       []byte
+	// Reads names the files of other tasks that the worker's run read, as Result.Reads does: from a state that was
+	// made of other files nobody goes on. Empty where it read none or the job's results are not checked, and
+	// where Bad.
+	Reads []byte
 }
 
 // A Voucher is a worker's signed word about a state of a task that it had the lease of, with
@@ -47,19 +52,21 @@ type Voucher struct {
 	Receipt Receipt `cbor:"2,keyasint"`
 	// Signature is the worker's over the receipt and what it says of the state.
 	Signature []byte `cbor:"3,keyasint"`
-	// Hash, Prior, Engine, Pass, Boundaries and Root are as State has them.
+	// Hash, Prior, Engine, Pass, Boundaries, Root and Reads are as State has them.
 	Hash       []byte `cbor:"4,keyasint,omitempty"`
 	Prior      []byte `cbor:"5,keyasint,omitempty"`
 	Engine     string `cbor:"6,keyasint,omitempty"`
 	Pass       uint32 `cbor:"7,keyasint,omitempty"`
 	Boundaries uint32 `cbor:"8,keyasint,omitempty"`
 	Root       []byte `cbor:"9,keyasint,omitempty"`
+	Reads      []byte `cbor:"10,keyasint,omitempty"`
 }
 
 // Vouch signs a worker's word about a state. It refuses one that Verify would refuse.
 func Vouch(key ed25519.PrivateKey, receipt *Receipt, s State) (*Voucher, error) {
 	v := &Voucher{Worker: PeerIDOf(key.Public().(ed25519.PublicKey)), Receipt: *receipt,
-		Hash: s.Hash, Prior: s.Prior, Engine: s.Engine, Pass: s.Pass, Boundaries: s.Boundaries, Root: s.Root}
+		Hash: s.Hash, Prior: s.Prior, Engine: s.Engine, Pass: s.Pass, Boundaries: s.Boundaries, Root: s.Root,
+		Reads: s.Reads}
 	b, err := v.body(s)
 	if err != nil {
 		return nil, fmt.Errorf("vouching for a state: %w", err)
@@ -90,6 +97,8 @@ func (v *Voucher) domain(s State) string {
 	switch {
 	case s.Bad:
 		return badStateDomain
+	case len(v.Reads) > 0:
+		return readsDomain
 	case v.Boundaries > 0:
 		return wayDomain
 	case v.Pass > 0:
@@ -104,7 +113,7 @@ func (v *Voucher) body(s State) ([]byte, error) {
 	case s.CID != "" && !s.CID.Valid() || s.CPU < 0:
 		return nil, errors.New("it is out of bounds")
 	case s.Bad && (s.Fuel != 0 || s.CPU != 0 || s.CID == "" || v.Receipt.From != s.CID || len(v.Hash)+len(v.Prior) > 0 ||
-		v.Pass > 0 || v.Boundaries > 0 || len(v.Root) > 0):
+		v.Pass > 0 || v.Boundaries > 0 || len(v.Root)+len(v.Reads) > 0):
 		return nil, errors.New("it is called bad by who was not to go on from it")
 	case !s.Bad && s.Fuel == 0:
 		return nil, errors.New("it is of no work")
@@ -115,7 +124,18 @@ func (v *Voucher) body(s State) ([]byte, error) {
 	case v.Boundaries > MaxBoundaries || (v.Boundaries > 0) != (len(v.Root) == sha256.Size) || len(v.Root) > sha256.Size ||
 		v.Boundaries > 0 && v.Pass == 0:
 		return nil, fmt.Errorf("%d boundaries with a root of %d bytes", v.Boundaries, len(v.Root))
+	case len(v.Reads) != 0 && len(v.Reads) != len(FilesName{}):
+		return nil, fmt.Errorf("what was read has a name of %d bytes, want %d", len(v.Reads), len(FilesName{}))
 	}
+	b, err := v.said(s)
+	if err != nil || len(v.Reads) == 0 {
+		return b, err
+	}
+	return append(b, v.Reads...), nil // of a length of its own, in a domain of its own
+}
+
+// said is what the signature covers but for what was read.
+func (v *Voucher) said(s State) ([]byte, error) {
 	type said struct {
 		_       struct{} `cbor:",toarray"`
 		Job     JobID

@@ -94,7 +94,7 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 			u.job = job
 			u.take(part)
 			x.waiting = append(x.waiting,
-				start{of: u.of, Start: message.Start{Task: u.Task, Attempt: u.as}, audit: u})
+				start{of: u.of, Start: message.Start{Task: u.Task, Attempt: u.as, Reads: u.Reads}, audit: u})
 			x.startWaiting()
 		}
 	})

@@ -51,8 +51,7 @@ func (d *destination) carryOut(e handover.Effect) {
 		missing, err := d.saving.pages.missing(e.Manifest)
 		answer := handover.Inspected{N: e.N, Missing: missing}
 		if err == nil && d.attempt.receipt != nil {
-			err = checkWord(e.Word, d.attempt.job.spec, d.name.task, d.from,
-				snapshot{manifest: e.Manifest, fuel: e.Fuel, cpu: e.CPU})
+			err = checkWord(e.Word, d.attempt, d.from, snapshot{manifest: e.Manifest, fuel: e.Fuel, cpu: e.CPU})
 		}
 		if err != nil {
 			answer.Problem = err.Error()

@@ -71,8 +71,12 @@ func (x *Executor) prepareSaving(a *attempt, e message.Start) *saving {
 		if err == nil && a.receipt != nil {
 			s.chain, err = chainFrom(a.job.spec, e.Task, e.From, manifest)
 		}
+		if err == nil {
+			err = a.mayGoOn(s.chain)
+		}
 		if err != nil {
 			x.Log.Warn("a checkpoint could not be had: the task begins anew", "task", e.Task.String(), "err", err)
+			s.chain = nil
 			s.left.anew(e.From.CPU)
 			if errors.Is(err, errBad) && a.context.Err() == nil {
 				x.callBad(a, e.From.CID)

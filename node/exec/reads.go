@@ -166,16 +166,19 @@ func (g *given) addTo(inv *task.Invocation, spec *task.Job, index uint64) {
 	inv.Files = append(inv.Files, g.files...)
 }
 
-// readsName names what an attempt read of other tasks, for its result; nil if it read nothing of them.
-func (a *attempt) readsName() []byte {
-	if a.reads == nil || a.reads.Fault != "" {
-		return nil
+// vouches adds what an attempt read of other tasks to what this node says of a state that it left.
+func (a *attempt) vouches(s *task.State) {
+	if a.job != nil && task.SignsReads(a.job.spec, a.name.Task.Index) {
+		s.Reads = a.reads.Name()
 	}
-	name, err := task.NameFiles(a.reads.Files)
-	if err != nil {
-		return nil // it does not say, then
+}
+
+// mayGoOn refuses a state that was made of other files of tasks before than the attempt reads.
+func (a *attempt) mayGoOn(chain []task.Link) error {
+	if a.job != nil && !task.MadeOf(a.job.spec, a.name.Task.Index, chain, a.reads.Name()) {
+		return errors.New("the state was made of other files than this lease says that the task reads")
 	}
-	return name[:]
+	return nil
 }
 
 // refusedReads is the report of a task that cannot read what others made.

@@ -21,7 +21,7 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 	switch {
 	case err == nil:
 		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, task.ClipMessage(rep.Message)
-		res.CPU, res.Wall, res.Trail, res.Reads = rep.CPU, rep.Wall, rep.SignedTrail(), a.readsName()
+		res.CPU, res.Wall, res.Trail, res.Reads = rep.CPU, rep.Wall, rep.SignedTrail(), a.reads.Name()
 		if r := rep.StoppedTrail(); r != nil && a.audit != nil {
 			res.Trail = r
 		}

@@ -182,6 +182,7 @@ func (c *core) vouched(a *attempt, s message.Checkpoint, manifest []byte, by *sa
 		return &s
 	}
 	state := s.ToVouch(a.name.Task, sha256.Sum256(manifest), by.chain)
+	a.vouches(&state)
 	if of := by.vouches(&state); by.keeps != nil && c.kept.tell(by.keeps, of) {
 		c.saveKept(by.keeps)
 	}

@@ -28,6 +28,7 @@ func (c *core) wordOf(a *attempt, by *saving, s snapshot) []byte {
 	}
 	hash := sha256.Sum256(s.manifest)
 	state := task.State{Task: a.name.Task, Fuel: s.fuel, CPU: s.cpu, Hash: hash[:]}
+	a.vouches(&state)
 	if of := by.vouches(&state); by.keeps != nil {
 		c.kept.tell(by.keeps, of)
 	}
@@ -78,17 +79,24 @@ func plain(chain []task.Link) []task.Link {
 	return chain
 }
 
-// checkWord refuses a state that its source does not answer for.
-func checkWord(body []byte, job *task.Job, id task.TaskID, from task.PeerID, s snapshot) error {
+// checkWord refuses a state that its source does not answer for, or that an attempt does not go on from.
+func checkWord(body []byte, a *attempt, from task.PeerID, s snapshot) error {
 	chain, err := chainOf(body, s)
 	if err != nil {
 		return err
 	}
-	chain = believed(job, id, chain)
+	var job *task.Job
+	if a.job != nil {
+		job = a.job.spec
+	}
+	chain = believed(job, a.name.Task, chain)
 	if by := chain[0].Voucher.Worker; by != from {
 		return fmt.Errorf("the word is %s's", by)
 	}
-	return checkChain(id, chain, s.manifest)
+	if err := a.mayGoOn(chain); err != nil {
+		return err
+	}
+	return checkChain(a.name.Task, chain, s.manifest)
 }
 
 // chainFrom returns the chain of a run of a job's task that goes on from a checkpoint, whose manifest was fetched.

@@ -126,7 +126,7 @@ func TestCheckWord(t *testing.T) {
 	c := &core{Config: Config{Key: keyOf(2), Self: peerOf(2)}}
 	a := &attempt{name: message.AttemptName{Task: id}, receipt: leased(t, id, peerOf(2), task.Receipt{Seq: 1})}
 	good := c.wordOf(a, &saving{making: making{engine: "amd64", pass: 1}}, state)
-	if err := checkWord(good, nil, id, peerOf(2), state); err != nil {
+	if err := checkWord(good, a, peerOf(2), state); err != nil {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
@@ -146,8 +146,19 @@ func TestCheckWord(t *testing.T) {
 		"a chain it did not begin with": {encoded(t, word{Voucher: voucherIn(t, good), Before: make([]task.Link, 1)}), id,
 			peerOf(2), state},
 	} {
-		if err := checkWord(tt.word, nil, tt.id, tt.from, tt.state); err == nil {
+		if err := checkWord(tt.word, &attempt{name: message.AttemptName{Task: tt.id}}, tt.from, tt.state); err == nil {
 			t.Errorf("%s: it is believed", name)
+		}
+	}
+	read := &attempt{name: a.name, receipt: a.receipt, reads: &message.Reads{}, job: &Job{spec: checkedStages()}}
+	onNothing := c.wordOf(read, &saving{}, state)
+	if err := checkWord(onNothing, read, peerOf(2), state); err != nil {
+		t.Error(err)
+	}
+	for _, word := range [][]byte{good, onNothing} {
+		other := &attempt{name: a.name, job: read.job, reads: &message.Reads{Files: []task.Output{{Name: "first/stdout"}}}}
+		if err := checkWord(word, other, peerOf(2), state); err == nil {
+			t.Error("it goes on from what was made of other files")
 		}
 	}
 	if len(good) > handover.MaxWord/task.MaxChain {
@@ -171,6 +182,12 @@ func voucherIn(t *testing.T, b []byte) task.Voucher {
 		t.Fatal(err)
 	}
 	return w.Voucher
+}
+
+// checkedStages is a job whose tasks from 1 on read that before, and whose results are checked.
+func checkedStages() *task.Job {
+	return &task.Job{Verify: &task.Verify{}, Stages: []task.Stage{{Name: "first", Sweep: task.Sweep{Repeat: 1}},
+		{Name: "then", Sweep: task.Sweep{Repeat: 9}, Needs: []task.Need{{Kind: task.NeedAfter, Reads: []string{"stdout"}}}}}}
 }
 
 // A run says that replicas agreed on a state that it went on from only where they signed that, as many as its job asks

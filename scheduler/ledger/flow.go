@@ -66,6 +66,9 @@ func (f *Flow) Set(i uint64, v Verdict) []task.Reader {
 // Stage returns how many tasks of a stage are done, and how many failed.
 func (f *Flow) Stage(k int) (done, failed uint64) { return f.stages[k].done, f.stages[k].failed }
 
+// Verdict returns what a task has come to, as Set was last told.
+func (f *Flow) Verdict(i uint64) Verdict { return f.verdict(i) }
+
 func (f *Flow) verdict(i uint64) Verdict {
 	switch {
 	case f.done.Contains(i):

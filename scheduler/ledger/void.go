@@ -55,6 +55,17 @@ func (r *Row) VoidFailures(of func(worker task.PeerID) bool) bool {
 	return changed
 }
 
+// VoidOtherFailures is VoidFailures of those that were made of other files than those of a name: see task.Result.Reads.
+func (r *Row) VoidOtherFailures(name []byte) bool {
+	changed := false
+	for i := range r.Failures {
+		if res := &r.Failures[i].Result; !bytes.Equal(res.Reads, name) {
+			changed = r.addVoid(voidName(res)) || changed
+		}
+	}
+	return changed
+}
+
 // Failed returns the failures that count: those that are not void. The slice is read only.
 func (r *Row) Failed() []Failure {
 	if len(r.Voided) == 0 {

@@ -32,6 +32,9 @@ type Audit struct {
 	// First says that nothing is held of the task: this node makes its result. It runs where a core is idle and
 	// nothing else waits for one.
 	First bool
+	// Reads is what the task reads of others of its job, as a leader names it; a driver adds what its submitter holds
+	// of them. Nil for nothing. It is read only.
+	Reads *Reads
 }
 
 func (Audit) effect() {}
@@ -51,6 +54,22 @@ type Examine struct {
 }
 
 func (Examine) effect() {}
+
+// Compare asks what a task whose result is held reads of others, by what is held of these. It is answered by exactly
+// one Compared.
+type Compare struct{ Task task.TaskID }
+
+func (Compare) effect() {}
+
+// Compared answers a Compare.
+type Compared struct {
+	Task task.TaskID
+	Held TaskSummary // what is held of the task; the zero value if that could not be read
+	Name []byte      // of what it reads, as Reads has it
+	Err  string      // why it cannot be told, or ""
+}
+
+func (Compared) event() {}
 
 // A Part is intervals of a leg of a task's run that follow each other: see task.Trail.Leg.
 type Part struct {

@@ -34,6 +34,7 @@ func TestEveryListHasABound(t *testing.T) {
 		"Copy.Hold": message.MaxPairs, "Copied.Held": message.MaxPairs, "LiveLeases.Leases": message.MaxLive,
 		"Hold.CIDs": message.MaxHoldCIDs, "Hold.Holders": message.MaxHolders, "Got.Have": ledger.MaxRanges,
 		"Submit.Have": ledger.MaxRanges, "Submit.Taken": ledger.MaxRanges,
+		"Submit.Own": ledger.MaxRanges, "Got.Own": ledger.MaxRanges,
 		"Got.Taken":  ledger.MaxRanges,
 		"Made.Tasks": message.MaxProgress, "MadeTask.Outputs": task.MaxOutputs, "Progress.Unknown": message.MaxLacking,
 		"Reads.Files": task.MaxReads, "Reads.Sources": message.MaxSources,

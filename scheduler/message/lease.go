@@ -47,6 +47,23 @@ type Reads struct {
 	Fault string `cbor:"3,keyasint,omitempty"`
 }
 
+// Name names the files, as a worker signs that it read them; nil where nothing is read, or cannot be.
+func (r *Reads) Name() []byte {
+	if r == nil || r.Fault != "" {
+		return nil
+	}
+	name, err := task.NameFiles(r.Files)
+	if err != nil {
+		return nil
+	}
+	return name[:]
+}
+
+// TooManyReads is what a task reads that would read so many files.
+func TooManyReads(files int) *Reads {
+	return &Reads{Fault: fmt.Sprintf("it reads %d files of other tasks, the most is %d", files, task.MaxReads)}
+}
+
 // MaxSources bounds the workers that are named as those that made what a task reads. What others made is
 // looked for at the leader and the submitter.
 const MaxSources = 256

@@ -74,6 +74,9 @@ type Submit struct {
 	// Taken are tasks of a job with stages that the submitter holds, and others still read: Have lists them when
 	// all that comes of them is held.
 	Taken []Range `cbor:"8,keyasint,omitempty" most:"65536"`
+	// Own are those of Taken of which the submitter holds another end than it was told: its word of them stands in
+	// place of all results.
+	Own []Range `cbor:"9,keyasint,omitempty" most:"65536"`
 }
 
 // Again is a task of which the submitter has a result, and wants another, of another worker: an
@@ -218,6 +221,8 @@ type Got struct {
 	Taken []Range `cbor:"10,keyasint,omitempty" most:"65536"`
 	// Asks says that it is a question to one that does not lead: what it has of the job that is not in Have.
 	Asks bool `cbor:"11,keyasint,omitempty"`
+	// Own is as in Submit, all of it.
+	Own []Range `cbor:"12,keyasint,omitempty" most:"65536"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

@@ -174,7 +174,7 @@ func (a *abroad) home(j *submitted, i uint64, stays bool) {
 // lent.
 func (a *abroad) leaves(at *auditing) bool {
 	j, i := a.s.jobs[at.id.Job], at.id.Index
-	return a.lendsNothing() && at.compiled == nil && a.mayAsk(j) && !j.checks.stays.Contains(i) &&
+	return j.staged == nil && a.lendsNothing() && at.compiled == nil && a.mayAsk(j) && !j.checks.stays.Contains(i) &&
 		!j.checks.unpolled.Contains(i) // what has no poll yet is read for one
 }
 

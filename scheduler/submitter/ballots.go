@@ -26,6 +26,15 @@ func (c *checked) poll(t *message.TaskSummary, stays bool) {
 	}
 }
 
+// pollOf is poll, but of a job with stages: its tasks run again on this node alone.
+func (c *checked) pollOf(j *submitted, t *message.TaskSummary, stays bool) {
+	if j.staged == nil {
+		c.poll(t, stays)
+		return
+	}
+	c.Worker, c.Failed = t.Results[0].Worker, t.Failed
+}
+
 // engineOf is what a worker says that it ran a task with; "" where it does not.
 func engineOf(r *task.Result) string {
 	if r.Trail == nil {
@@ -76,7 +85,7 @@ func (a *abroad) cast(j *submitted, t *message.TaskSummary) {
 // they were accepted once, and doubted after that.
 func (a *abroad) readPolls(j *submitted) {
 	c := j.checks
-	if c.due.Count() <= uint64(len(c.polls))+c.unpolled.Count() {
+	if j.staged != nil || c.due.Count() <= uint64(len(c.polls))+c.unpolled.Count() {
 		return
 	}
 	wait := c.due.Minus(c.away).Minus(c.stays)

@@ -149,6 +149,7 @@ func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why 
 		return
 	}
 	a.s.replaced(j, ev.Held.Failed, end.Failed)
+	doubting{a}.heldAnew(j, end.Index, end.Failed) // before all is said to be checked
 	if engine != "" {
 		at := a.at[ev.Task]
 		at.by, at.engine = excused, engine

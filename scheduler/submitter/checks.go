@@ -18,7 +18,7 @@ import (
 
 // checks are the results of one job that wants them checked: see task.Verify.
 //
-// Invariants: no task is in two of due, right, wrong, open, unread and the sets of by. doubted is part of
+// Invariants: no task is in two of due, right, wrong, open, unread, unmatched and the sets of by. doubted is part of
 // due, late of wrong. Results of this node itself are in none.
 type checks struct {
 	due     ledger.Set // to be run again here
@@ -53,6 +53,7 @@ type checks struct {
 	legs    map[task.PeerID]*ledger.Set
 	sure    sure
 	elected map[uint64]*elected
+	matching
 	// by are the results that this node has not run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
@@ -130,6 +131,8 @@ const (
 	verdictOpen
 	verdictAccepted // without being run again
 	verdictUnread   // it is run again if it meets the condition of the job
+	// verdictUnmatched is of one of which it is to be seen whether it was made of what is held of the tasks before it.
+	verdictUnmatched
 )
 
 func checkKey(id task.TaskID) string { return durable.TaskKey(submitterChecks, id) }
@@ -178,6 +181,8 @@ func (c *checks) put(to checked) {
 		c.open.Add(i)
 	case verdictUnread:
 		c.unread.Add(i)
+	case verdictUnmatched:
+		c.unmatched.Add(i)
 	case verdictAccepted:
 		c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)}, to.Network)
 		if to.Failed {
@@ -228,8 +233,9 @@ func (c *checks) drop(i uint64) {
 	delete(c.polls, i)
 	delete(c.drawn, i)
 	delete(c.parts, i)
+	c.matching.changed(i)
 	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open, &c.unread, &c.away,
-		&c.stays, &c.redo, &c.failed, &c.unpolled} {
+		&c.stays, &c.redo, &c.failed, &c.unpolled, &c.unmatched, &c.legible} {
 		if set.Contains(i) {
 			*set = set.Minus(only(i))
 		}
@@ -270,7 +276,7 @@ func (c *checks) left() uint64 {
 	if c == nil {
 		return 0
 	}
-	return c.due.Count() + c.unread.Count()
+	return c.due.Count() + c.unread.Count() + c.unmatched.Count()
 }
 
 // divergesAt says on which engines the program of a job is divergent, for people.
@@ -305,10 +311,22 @@ func later(a, b time.Time) time.Time {
 // check decides whether a result that is now held is run again here. The worker has signed it
 // before, and does not know the key of the draw: it cannot choose.
 func (a *audits) check(j *submitted, t *message.TaskSummary) {
-	if j.checks == nil || len(t.Results) == 0 || t.Results[0].Worker == a.s.self || j.checks.known(t.Index) {
+	switch {
+	case j.checks == nil || len(t.Results) == 0 || j.checks.known(t.Index):
+		return
+	case task.SignsReads(j.spec, t.Index): // also what this node's worker made, of files that a leader named
+		a.noteUnmatched(j, t.Index)
+		return
+	case t.Results[0].Worker == a.s.self:
 		return
 	}
 	a.decide(j, t, j.spec.Verify.Confirm != "", false)
+}
+
+// noteUnmatched notes that it is to be seen what a result was made of.
+func (a *audits) noteUnmatched(j *submitted, i uint64) {
+	a.note(j, checked{Index: i, State: verdictUnmatched})
+	j.marks(i)
 }
 
 // decide is check, of a result of which is known, or still unread, whether it meets the job's condition.
@@ -340,7 +358,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		if !doubtful && !meets {
 			c.draws(which)
 		}
-		c.poll(t, doubtful)
+		c.pollOf(j, t, doubtful)
 		if a.note(j, c); !says || j.checks.excused[r.Worker] {
 			doubting{a}.giveBack(j, r.Worker)
 		}
@@ -352,7 +370,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	}
 	if len(with) == 0 && crowd.crowded(j.spec.Verify) {
 		c := checked{Index: t.Index, State: verdictDue, Engine: engine}
-		c.poll(t, false)
+		c.pollOf(j, t, false)
 		a.note(j, c)
 		return
 	}
@@ -423,12 +441,13 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 		return err
 	}
 	if c.Index >= j.total || checkKey(task.TaskID{Job: j.id, Index: c.Index}) != key ||
-		c.State < verdictDue || c.State > verdictUnread || c.Audits < 0 || c.Poll != nil && c.Worker == "" ||
+		c.State < verdictDue || c.State > verdictUnmatched || c.Audits < 0 || c.Poll != nil && c.Worker == "" ||
 		c.Of < 0 || c.Of > task.MaxBoundaries+1 || c.Parts < 0 || c.Parts > c.Of || c.Drawn>>max(c.Of, 0) != 0 {
 		return errors.New("it is no verdict on that result")
 	}
 	if j.have.Contains(c.Index) {
 		j.checks.put(c)
+		j.marks(c.Index)
 	}
 	return nil
 }

@@ -55,34 +55,24 @@ func (a doubting) returns(j *submitted, of ledger.Set, worker task.PeerID) {
 		}
 	}
 	if back.Count() > 0 {
-		a.reopen(j, back, worker)
+		a.reopen(j, back, worker, fmt.Sprintf("%d results of a worker that is not believed any more: others run these "+
+			"tasks again", back.Count()))
 	}
 }
 
 // reopen drops results of a job, which is not over then.
-func (a doubting) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
+func (a doubting) reopen(j *submitted, back ledger.Set, worker task.PeerID, why string) {
 	for _, r := range back {
 		for i := r.From; i < r.To; i++ {
-			id := task.TaskID{Job: j.id, Index: i}
-			if j.checks.failed.Contains(i) {
-				j.failed--
-			}
-			j.checks.drop(i)
 			j.checks.back[i]++
-			if j.checks.others {
-				a.s.audits.abroad.drop(id)
-			}
-			a.s.emit(message.Persist{Key: ResultKey(j.id, i)})
-			a.s.emit(message.Persist{Key: checkKey(id)})
 		}
 	}
-	j.have = j.have.Minus(back)
+	a.drop(j, back)
 	sum := &j.state.Summary
 	sum.State, sum.Done, sum.Failed, sum.Waiting = message.JobRunning, j.have.Count()-j.failed, j.failed, back.Count()
 	a.abroad.goOn(j)
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "given back", Peer: worker,
-		Reason: fmt.Sprintf("%d results of a worker that is not believed any more: others run these tasks again",
-			back.Count())})
+		Reason: task.ClipMessage(why)})
 }
 
 // distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
@@ -233,8 +223,11 @@ func (h hidden) refuse(j *submitted, t *message.TaskSummary, why string) {
 	r := &t.Results[0]
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "no result", Peer: r.Worker,
 		Reason: why})
-	a.note(j, checked{Index: t.Index, State: verdictDue, Doubted: true, Worker: r.Worker,
-		Poll: newPoll(r).kept("", false)})
+	c := checked{Index: t.Index, State: verdictDue, Doubted: true, Worker: r.Worker}
+	if j.staged == nil {
+		c.Poll = newPoll(r).kept("", false)
+	}
+	a.note(j, c)
 	h.keepAway(j, r.Worker)
 	doubting{a}.giveBack(j, r.Worker)
 }

@@ -35,7 +35,8 @@ type narrowing struct {
 // narrow has the part sought, and reports whether there is anything to seek.
 func (a *audits) narrow(j *submitted, ev *message.Audited, by []task.PeerID, why string) bool {
 	at, r := a.at[ev.Task], &ev.Held.Results[0]
-	if !a.abroad.lends || at.narrow != nil || at.proof != nil || len(by) != 1 || r.Trail == nil || ev.Here.Trail == nil ||
+	if !a.abroad.lends || at.narrow != nil || at.proof != nil || len(by) != 1 || task.SignsReads(j.spec, ev.Task.Index) ||
+		r.Trail == nil || ev.Here.Trail == nil ||
 		ev.Here.Trail.Pass != r.Trail.Pass || j.checks.wrong.Count() >= maxProofStates {
 		return false
 	}

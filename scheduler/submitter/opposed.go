@@ -48,8 +48,10 @@ func (a *audits) foundRight(j *submitted, at *auditing, ev *message.Audited, her
 		j.checks.alike++
 		a.judgeOpposed(j, at, ev, here)
 	}
-	j.checks.sure.noteSure(&ev.Held.Results[0])
-	a.heard.noteShown(j, &ev.Held.Results[0])
+	if j.staged == nil { // others cannot run it alone
+		j.checks.sure.noteSure(&ev.Held.Results[0])
+		a.heard.noteShown(j, &ev.Held.Results[0])
+	}
 	a.settle(j, at.id, verdictRight, "")
 }
 

@@ -214,7 +214,7 @@ func (a *abroad) resolve(j *submitted, i uint64) bool {
 	}
 	k := slices.IndexFunc(p.against, func(b ballot) bool { return b.Worker == winners[0] })
 	j.checks.elected[i] = &elected{p.against[k].Says, winners}
-	doubting{a.audits}.reopen(j, only(i), signer)
+	doubting{a.audits}.reopen(j, only(i), signer, "most came to something else: others run the task again")
 	a.outvote(id, losers)
 	return true
 }

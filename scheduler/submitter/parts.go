@@ -82,7 +82,7 @@ func drawnOf(mask uint64, rest []uint16, of int, legs []int) drawn {
 func (a *audits) draw(j *submitted, r *task.Result, share float64) (d drawn, due bool) {
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
 	n := r.Trail.Parts(j.spec.Spacing())
-	if n == 0 {
+	if n == 0 || task.SignsReads(j.spec, r.Task.Index) { // that is run again whole, on what is held of what it reads
 		return d, len(credibility.Draw(key, r.Task.Index, r.Digest(), 1, share)) > 0
 	}
 	which := credibility.Draw(key, r.Task.Index, r.Digest(), n, share)

@@ -63,6 +63,9 @@ func (s *Submitter) FoundWrong(most int, sealed bool) []task.TaskID {
 		}
 		for _, r := range slices.Backward(j.checks.wrong) {
 			for i := r.To; i > r.From; i-- {
+				if task.SignsReads(j.spec, i-1) { // what it read is not shown with it
+					continue
+				}
 				if len(out) == most {
 					return out
 				}

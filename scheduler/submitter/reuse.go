@@ -48,7 +48,7 @@ func (t takings) one(j *submitted, r *message.Reused) {
 	s, end := t.s, &r.End
 	of := s.jobs[r.Of.Job]
 	if of == nil || of == j || end.From == nil || end.Index >= j.total || j.have.Contains(end.Index) ||
-		!sound(&s.audits, of, r.Of.Index, j.checks != nil) || !memo.Fits(j.spec, end.Index, end) {
+		!s.audits.together(of).sound(r.Of.Index, j.checks != nil) || !memo.Fits(j.spec, end.Index, end) {
 		return
 	}
 	if !s.save(ResultKey(j.id, end.Index), task.TaskID{Job: j.id, Index: end.Index}, end) {
@@ -82,14 +82,15 @@ func (r *reusing) told() []message.Taken {
 
 // sound reports whether a result that is held may be taken for another job: not while it is to be checked, or could
 // not be. Where that job's results are checked, too, it is to have been run on this node.
-func sound(a *audits, j *submitted, i uint64, checked bool) bool {
+func (t *together) sound(i uint64, checked bool) bool {
+	j := t.j
 	switch {
 	case !j.have.Contains(i):
 		return false
 	case j.checks == nil:
 		return !checked
 	}
-	switch a.standing(j, i) {
+	switch t.of(i) {
 	case message.StandingAccepted:
 		return !checked && !j.checks.away.Contains(i)
 	case message.StandingFinal, message.StandingReplaced:
@@ -119,9 +120,10 @@ func Sound(s *Submitter, id task.JobID, checked bool) ledger.Set {
 		return slices.Clone(j.have)
 	}
 	var out ledger.Set
+	all := s.audits.together(j)
 	for _, r := range j.have {
 		for i := r.From; i < r.To; i++ {
-			if sound(&s.audits, j, i, checked) {
+			if all.sound(i, checked) {
 				out.Add(i)
 			}
 		}

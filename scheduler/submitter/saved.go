@@ -40,7 +40,7 @@ func (s *Submitter) Restore(scan func(prefix string) iter.Seq2[string, []byte]) 
 	s.audits.restore(scan, &errs)
 	s.audits.accused.restore(scan, &errs)
 	s.audits.heard.restore(scan, &errs)
-	if _, due := s.audits.next(); due || s.audits.unread() {
+	if _, due := s.audits.next(); due || s.audits.unread() || (readings{&s.audits}).mustLook() {
 		s.timers.Set(time.Time{}, auditTimer)
 	}
 	return errs.Join()

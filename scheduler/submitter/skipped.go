@@ -2,7 +2,6 @@ package submitter
 
 import (
 	"fmt"
-	"slices"
 
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
@@ -16,6 +15,12 @@ func (st *staged) skip(s *Submitter, j *submitted) {
 		st.dead = st.dead[1:]
 		for i := r.From; i < r.To; i++ {
 			if j.have.Contains(i) {
+				if j.checks == nil || st.flow.Verdict(i) == ledger.Failed {
+					continue
+				}
+				doubting{&s.audits}.drop(j, only(i)) // it was made of what a task that failed was said to have made
+			}
+			if st.flow.Ready(i) != ledger.Never { // what failed did not, after all
 				continue
 			}
 			why := "needs tasks of which more failed than it allows"
@@ -29,6 +34,16 @@ func (st *staged) skip(s *Submitter, j *submitted) {
 	}
 }
 
+// heldAnew takes in that what this node made of a task is held in place of what it was told.
+func (a doubting) heldAnew(j *submitted, i uint64, failed bool) {
+	if j.staged == nil {
+		return
+	}
+	j.staged.keeps(j, i, failed)
+	a.rereads(j, i)
+	j.staged.skip(a.s, j)
+}
+
 // forgetFetch forgets a result whose blocks are on their way.
 func (j *submitted) forgetFetch(s *Submitter, i uint64) {
 	key := ResultKey(j.id, i)
@@ -37,20 +52,4 @@ func (j *submitted) forgetFetch(s *Submitter, i uint64) {
 		j.fetching--
 		j.lacking = j.lacking.Minus(only(i))
 	}
-}
-
-// waived is what coordinators hear that is held of a job, with all that comes of it; taken is what is held
-// beside.
-func (j *submitted) waived() ledger.Set {
-	if j.staged == nil {
-		return j.mine()
-	}
-	return j.staged.over
-}
-
-func (j *submitted) taken() []message.Range {
-	if j.staged == nil {
-		return nil
-	}
-	return slices.Clone(j.have.Minus(j.staged.over))
 }

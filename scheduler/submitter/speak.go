@@ -20,7 +20,7 @@ func (s *Submitter) speak(j *submitted) {
 	s.emit(message.Send{To: s.leader, Message: message.Message{Submit: &message.Submit{Record: j.record,
 		Have: slices.Clone(j.told()), Accepted: j.state.Accepted, Delivery: j.state.Delivery, Signature: s.signHeld(j),
 		Refused: s.audits.refused(j), Again: s.audits.abroad.again(j),
-		Taken: j.taken()}}})
+		Taken: j.taken(), Own: j.own()}}})
 	j.againTold = true
 	if j.state.Cancelled || j.state.Ending {
 		s.sayCancel(j)
@@ -38,7 +38,8 @@ func (s *Submitter) got(j *submitted) {
 		return
 	}
 	g := &message.Got{Job: j.id, Have: slices.Clone(j.told()), Final: j.state.Final, Lacking: slices.Clone(j.lacking),
-		Delivery: j.state.Delivery, Held: s.signHeld(j), Refused: s.audits.refused(j), Taken: j.taken()}
+		Delivery: j.state.Delivery, Held: s.signHeld(j), Refused: s.audits.refused(j), Taken: j.taken(),
+		Own: j.own()}
 	if !j.againTold {
 		g.Again, j.againTold = s.audits.abroad.again(j), true
 	}

@@ -1,6 +1,8 @@
 package submitter
 
 import (
+	"slices"
+
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -19,6 +21,9 @@ type staged struct {
 	flow *ledger.Flow
 	over ledger.Set    // held, and so is all that comes of it
 	dead []task.Reader // that never run, and are not held as failed yet
+	// turned are those for which all of one stage that they read has come, since readings looked; of a job whose
+	// results are checked.
+	turned []task.Reader
 }
 
 func newStaged(spec *task.Job) *staged {
@@ -29,7 +34,7 @@ func newStaged(spec *task.Job) *staged {
 }
 
 // keeps takes in that the end of a task is held, one of all that are.
-func (st *staged) keeps(have ledger.Set, i uint64, failed bool) {
+func (st *staged) keeps(j *submitted, i uint64, failed bool) {
 	if st == nil {
 		return
 	}
@@ -38,11 +43,40 @@ func (st *staged) keeps(have ledger.Set, i uint64, failed bool) {
 		v = ledger.Failed
 	}
 	for _, r := range st.flow.Set(i, v) {
-		if st.flow.Of(r) == ledger.Never {
+		switch st.flow.Of(r) {
+		case ledger.Never:
 			st.dead = append(st.dead, r)
+		case ledger.Ready:
+			if j.checks != nil {
+				st.turned = append(st.turned, r)
+			}
 		}
 	}
-	st.settle(have, i)
+	st.settle(j.have, i)
+}
+
+// drops takes in that the end of a task is not held any more.
+func (st *staged) drops(i uint64) {
+	if st == nil {
+		return
+	}
+	st.flow.Set(i, ledger.Open)
+	if st.flow.Ready(i) == ledger.Never { // it is to be held as one that never runs, then
+		k, _ := st.spec.StageOf(i)
+		st.dead = append(st.dead, task.Reader{Stage: k, From: i, To: i + 1})
+	}
+	for todo := []uint64{i}; len(todo) > 0; {
+		i, todo = todo[len(todo)-1], todo[:len(todo)-1]
+		if !st.over.Contains(i) {
+			continue
+		}
+		st.over = st.over.Minus(only(i))
+		for _, members := range st.spec.Needed(i) {
+			for u := range members.All() {
+				todo = append(todo, u)
+			}
+		}
+	}
 }
 
 // settle adds a task, and those that it read, to over if they are.
@@ -94,4 +128,50 @@ func (st *staged) readersOver(i uint64) bool {
 		}
 	}
 	return true
+}
+
+// waived is what coordinators hear that is held of a job, with all that comes of it; taken is what is held
+// beside.
+func (j *submitted) waived() ledger.Set {
+	if j.staged == nil {
+		return j.mine()
+	}
+	return j.staged.over
+}
+
+// own are those of taken of which this node holds another end than it was told.
+func (j *submitted) own() []message.Range {
+	if j.staged == nil || j.checks == nil || len(j.checks.wrong) == 0 {
+		return nil
+	}
+	return j.checks.wrong.Minus(j.staged.over)
+}
+
+func (j *submitted) taken() []message.Range {
+	if j.staged == nil {
+		return nil
+	}
+	return slices.Clone(j.have.Minus(j.staged.over))
+}
+
+// A matching is what is looked at so of one job. The zero value is nothing.
+type matching struct {
+	// unmatched are the results of which it is to be seen, legible those of them of whose task all is held that it
+	// reads, but for those in asked: a Compare of these is under way, of results or files of before where it is true.
+	unmatched, legible ledger.Set
+	asked              map[uint64]bool
+}
+
+// changed takes in that the result of a task, or what it was made of, is another than was asked for.
+func (m *matching) changed(i uint64) {
+	if _, asked := m.asked[i]; asked {
+		m.asked[i] = true
+	}
+}
+
+// marks adds a result to the legible ones, if it is one.
+func (j *submitted) marks(i uint64) {
+	if c := j.checks; j.staged != nil && c.unmatched.Contains(i) && j.staged.flow.Ready(i) == ledger.Ready {
+		c.legible.Add(i)
+	}
 }

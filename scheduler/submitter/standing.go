@@ -4,39 +4,9 @@ import (
 	"encoding/hex"
 	"time"
 
-	"godwit/credibility"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
-
-// standing tells how the result of a task that is held stands: see message.Standing.
-func (a *audits) standing(j *submitted, i uint64) message.Standing {
-	c := j.checks
-	switch {
-	case c == nil || !j.have.Contains(i):
-		return ""
-	case c.doubted.Contains(i):
-		return message.StandingDoubted
-	case c.wrong.Contains(i):
-		return message.StandingReplaced
-	case c.due.Contains(i), c.open.Contains(i), c.unread.Contains(i):
-		return message.StandingHeld
-	}
-	for worker, of := range c.by {
-		if of.tasks.Contains(i) {
-			return a.standingOf(a.known(worker), of)
-		}
-	}
-	return message.StandingFinal // it was run here
-}
-
-// standingOf tells how the results of one worker stand that nobody has run again.
-func (a *audits) standingOf(credit credibility.Credit, of *accepted) message.Standing {
-	if credit.Final(of.mark, a.s.now) {
-		return message.StandingFinal
-	}
-	return message.StandingAccepted
-}
 
 // checkCounts tells how far the checks of a job are; nil for a job that wants none.
 func (a *audits) checkCounts(j *submitted) *message.Checks {
@@ -48,16 +18,20 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 		Doubted: c.doubted.Count(), Others: c.away.Count(), Agreed: c.agreed(),
 		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
 		Delivered: j.state.Settled, Divergent: c.divergesAt(), Heard: a.heardOf(c)}
-	for worker, of := range c.by {
-		if a.standingOf(a.known(worker), of) == message.StandingAccepted {
-			out.Accepted += of.tasks.Count()
+	if j.staged != nil {
+		out.Accepted, out.Final = a.together(j).count()
+	} else {
+		for worker, of := range c.by {
+			if a.standingOf(a.known(worker), of) == message.StandingAccepted {
+				out.Accepted += of.tasks.Count()
+			}
 		}
+		out.Final = j.have.Count() - out.Accepted - out.Due - out.Open
 	}
 	if j.state.Settled {
 		key := task.DrawKey(a.s.key, j.spec.Nonce)
 		out.Key = hex.EncodeToString(key[:])
 	}
-	out.Final = j.have.Count() - out.Accepted - out.Due - out.Open
 	return out
 }
 
@@ -75,8 +49,9 @@ func (a *audits) deliver(j *submitted) {
 func (s *Submitter) Standings(id task.JobID, tasks []uint64) ([]message.Standing, []bool) {
 	out, audited := make([]message.Standing, len(tasks)), make([]bool, len(tasks))
 	if j := s.jobs[id]; j != nil && j.checks != nil {
+		all := s.audits.together(j)
 		for k, i := range tasks {
-			out[k] = s.audits.standing(j, i)
+			out[k] = all.of(i)
 			audited[k] = j.checks.right.Contains(i) || j.checks.wrong.Contains(i) || j.checks.open.Contains(i) ||
 				j.checks.parts[i].Checked > 0
 		}
@@ -107,7 +82,9 @@ func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
 		c = a.acceptedParts(j, at, c)
 	}
 	a.rest, a.pause = time.Time{}, 0
-	a.note(j, c)
+	if !j.checks.unmatched.Contains(id.Index) { // else what it was made of is another now
+		a.note(j, c)
+	}
 	for _, r := range at.release {
 		a.s.emit(r)
 	}

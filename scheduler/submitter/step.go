@@ -37,7 +37,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Audited:
 		if ev.First {
 			s.unaided.ended(&ev)
-		} else {
+		} else if !(readings{&s.audits}).readOther(&ev) {
 			s.audits.answered(&ev)
 		}
 	case message.Proven:
@@ -48,6 +48,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.audits.heard.redone(&ev)
 	case message.Examined:
 		s.audits.examined(&ev)
+	case message.Compared:
+		readings{&s.audits}.compared(&ev)
 	}
 	s.offerAgain()
 	for s.maySpeak() {
@@ -58,6 +60,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.wake(key)
 	}
 	s.audits.examine()
+	readings{&s.audits}.compare()
 	s.audits.abroad.ask()
 	s.audits.begin()
 	s.unaided.begin()

@@ -139,7 +139,7 @@ func (j *submitted) keep(i uint64, failed bool) {
 	if failed {
 		j.failed++
 	}
-	j.staged.keeps(j.have, i, failed)
+	j.staged.keeps(j, i, failed)
 }
 
 // Key returns the submitter's public key, by which its cancels are checked.
