@@ -64,5 +64,5 @@ func (o soonest) pick(from time.Time, t *place.Task) (int, string) {
 	if most < 0 || !o.resumes {
 		return -1, ""
 	}
-	return most, "the longest that waits; nobody stays long enough; most of it is done here, and it goes on from a checkpoint"
+	return most, "the longest that waits; nobody stays long enough; most is done here, and it goes on from a checkpoint"
 }

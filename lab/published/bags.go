@@ -150,7 +150,7 @@ func (f *BagOptions) sets() (out []bags.Set, missing []string, err error) {
 }
 
 func (f *BagOptions) print(w io.Writer, r *bags.Report, missing []string) {
-	fmt.Fprintf(w, "The end of a bag: %d hosts of each set, seeds %d to %d, which draw hosts, days, speeds and the hour.\n",
+	fmt.Fprintf(w, "The end of a bag: %d hosts of each set, seeds %d to %d; these draw hosts, days, speeds, the hour.\n",
 		bags.Hosts, r.Seed, r.Seed+uint64(r.Runs)-1)
 	fmt.Fprint(w, `Tasks of 1 h (alike) or of 15 min to 3 h (mixed); state 64 MiB, checkpoint 1 s, 10 Mbit/s; owners leave
 without warning. Every rival makes automatic checkpoints and copies its last tasks. MEDIAN and P95 are of the

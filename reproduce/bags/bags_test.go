@@ -14,8 +14,8 @@ import (
 // TestRun: every bag of a small table is told of for every contender; none beats what no
 // schedule can; equal seeds give equal figures; and targets are about the default.
 func TestRun(t *testing.T) {
-	o := &Options{Sets: []Set{{Name: "office", Kind: "office"}}, Placement: "expected", Migration: "cost", Seed: 3, Runs: 2,
-		Sizes: []int{20}, Only: func(c *Contender) bool { return c.Part == Ablation || c.Name == "uptime" }}
+	o := &Options{Sets: []Set{{Name: "office", Kind: "office"}}, Placement: "expected", Migration: "cost", Seed: 3,
+		Runs: 2, Sizes: []int{20}, Only: func(c *Contender) bool { return c.Part == Ablation || c.Name == "uptime" }}
 	r, err := Run(o)
 	if err != nil {
 		t.Fatal(err)

@@ -65,7 +65,8 @@ func Contenders(placement, migration string) []Contender {
 	without("no copies", func(c *Contender) { c.Copies = "none" })
 	without("checkpoints of the base rule", func(c *Contender) { c.Thrifty = false })
 	without("tasks in turn", func(c *Contender) { c.Placement += inTurn(c.Placement) })
-	out = append(out, Contender{"fcfs, the default's checkpoints", reproduce.FCFS, "none", baseCopies, "", true, true, Rival})
+	out = append(out, Contender{"fcfs, the default's checkpoints", reproduce.FCFS, "none", baseCopies, "", true, true,
+		Rival})
 	out = append(out, Contender{FastestName, "fcfs", "none", baseCopies, "", true, false, Rival})
 	for _, p := range policies.Rivals(true) {
 		if p.Migration == "none" || p.Migration == "pspp" {

@@ -14,8 +14,8 @@ import (
 func init() {
 	Register("expected", Kind{
 		Params: "unknown order",
-		Does: "tasks, at the end of a bag the longest first (order=turn: in turn), to where they are expected to end first, " +
-			"by speed, forecast and what a loss costs",
+		Does: "tasks, at the end of a bag the longest first (order=turn: in turn), to where they are expected to end " +
+			"first, by speed, forecast and what a loss costs",
 		Make: func(ps *spec.Params) Policy {
 			return &Expected{unknown: ps.Duration("unknown", unknownWork), inTurn: ps.Choice("order", "longest", "turn") == 1}
 		},

@@ -187,7 +187,8 @@ func (o *Options) complete(s *sim.Scenario) error {
 		refuse(len(name) > task.MaxClass || strings.ContainsFunc(name, unicode.IsControl),
 			"class %d: %.80q is no name of a job's class: write at most %d bytes, all printable", i, name, task.MaxClass)
 	}
-	refuse(s.Placement == sim.Oracle || s.Placement == sim.OracleSoonest, "no machine knows the future: the oracle is for sim.Run")
+	refuse(s.Placement == sim.Oracle || s.Placement == sim.OracleSoonest,
+		"no machine knows the future: the oracle is for sim.Run")
 	refuse(s.Predictor != "" && s.Predictor != liveModel, "predictor %q: the machines forecast by %q", s.Predictor,
 		liveModel)
 	refuse(!s.Workload.Requeue, "the machines run lost tasks again: set the workload's requeue")
