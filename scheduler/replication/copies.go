@@ -19,7 +19,7 @@ func (r *Replicas) resend(f *follower) {
 // SendCopies sends every follower what its window has room for.
 func (r *Replicas) SendCopies() {
 	behind := false
-	for _, p := range r.waiting() {
+	for _, p := range r.unsent() {
 		f := r.followers[p]
 		for len(f.queue) > 0 && len(f.sent) < copyWindow {
 			r.sendCopy(f)
@@ -31,9 +31,9 @@ func (r *Replicas) SendCopies() {
 	}
 }
 
-// waiting returns the followers that something is to be sent to, sorted. Mostly there are none: it
+// unsent returns the followers that something is to be sent to, sorted. Mostly there are none: it
 // is asked at the end of each step.
-func (r *Replicas) waiting() (peers []task.PeerID) {
+func (r *Replicas) unsent() (peers []task.PeerID) {
 	for p, f := range r.followers {
 		if len(f.queue) > 0 {
 			peers = append(peers, p)
