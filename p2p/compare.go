@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -128,11 +129,12 @@ func (as *adverts) lists(salt uint64, now time.Time) (all []list) {
 	return all
 }
 
-// differing returns adverts of members on the shelves that differ from a neighbour's, at most most of them, in
-// any order. A neighbour whose cell is divided otherwise than ours is told a few at random, as
+// differing returns adverts of members on the shelves that differ from a neighbour's, at most most of them: half of these
+// of who was heard of first, for a flood of names is younger than the swarm, the others at random. A neighbour whose cell is divided otherwise than ours is told a few at random, as
 // in a reminder: the lists of the two say nothing of each other.
-func (as *adverts) differing(to peer.ID, salt uint64, lists []list, most int, now time.Time) (out [][]byte) {
+func (as *adverts) differing(to peer.ID, salt uint64, lists []list, most int, now time.Time) [][]byte {
 	name := task.PeerID(to.String())
+	var out []shelved
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	for _, l := range lists {
@@ -142,18 +144,40 @@ func (as *adverts) differing(to peer.ID, salt uint64, lists []list, most int, no
 		}
 		of := overlay.CellOf(overlay.CellNumber(m.ID, name), l.bits)
 		if l.bits != m.told.cell.Bits {
-			out = append(out, m.some(of, min(reminders, most), now)...)
+			for _, b := range m.some(of, min(reminders, most), now) {
+				out = append(out, shelved{bytes: b})
+			}
 			continue
 		}
 		out = append(out, m.differing(as.id, l, of, salt, now)...)
 	}
-	rand.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	return out[:min(most, len(out))]
+	return chosen(out, most)
+}
+
+// A shelved advert is one that a neighbour may not have, of a member that was first heard of then; the zero
+// time is before all.
+type shelved struct {
+	since time.Time
+	bytes []byte
+}
+
+// chosen returns at most most adverts: half of the members heard of first, and of the others any.
+func chosen(of []shelved, most int) (out [][]byte) {
+	if len(of) > most {
+		slices.SortFunc(of, func(a, b shelved) int { return a.since.Compare(b.since) })
+		rest := of[most/2:]
+		rand.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+		of = of[:most]
+	}
+	for _, s := range of {
+		out = append(out, s.bytes)
+	}
+	return out
 }
 
 // differing returns the adverts, our own among them, on the shelves that differ from those of a list.
 // adverts.mu is held.
-func (m *membership) differing(self task.PeerID, l list, of overlay.Cell, salt uint64, now time.Time) (out [][]byte) {
+func (m *membership) differing(self task.PeerID, l list, of overlay.Cell, salt uint64, now time.Time) (out []shelved) {
 	ours := list{l.overlay, l.bits, make([]uint32, len(l.digests))}
 	own := overlay.CellNumber(m.ID, self)
 	if m.own != nil && of.Holds(own) {
@@ -161,11 +185,11 @@ func (m *membership) differing(self task.PeerID, l list, of overlay.Cell, salt u
 	}
 	m.each(of, now, func(k *known) { ours.add(salt, k.number) })
 	if i := ours.shelf(own); m.own != nil && of.Holds(own) && ours.digests[i] != l.digests[i] {
-		out = append(out, m.own)
+		out = append(out, shelved{bytes: m.own})
 	}
 	m.each(of, now, func(k *known) {
 		if i := ours.shelf(k.number); ours.digests[i] != l.digests[i] {
-			out = append(out, k.bytes)
+			out = append(out, shelved{k.since, k.bytes})
 		}
 	})
 	return out
