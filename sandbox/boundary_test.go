@@ -150,10 +150,10 @@ func savedOnTheWay(t *testing.T, tk Task, want Report) {
 
 // savedAtBoundaries asks for checkpoints that are to be where others come too: their states are those of boundaries.
 func savedAtBoundaries(t *testing.T, tk Task, want Report) {
-	saved, due := tk, make(chan struct{}, 1)
+	saved, due := tk, (chan struct{})(nil)
 	var at task.Boundary
 	met, all := 0, 0
-	saved.Pages, saved.Due = &MemoryStore{}, due
+	saved.Pages = &MemoryStore{}
 	saved.OnBegin = func() { due <- struct{}{} }
 	saved.OnBoundary = func(b task.Boundary) { at = b }
 	saved.OnCheckpoint = func(b []byte, fuel uint64, _ time.Duration) {
@@ -164,9 +164,13 @@ func savedAtBoundaries(t *testing.T, tk Task, want Report) {
 		}
 		due <- struct{}{}
 	}
-	rep := run(t, newTestPool(t), saved)
-	same(t, rep, want)
-	sameTrail(t, rep.Trail, want.Trail)
+	for n := 0; n < mostRuns && met == 0; n++ { // a short one may end before the next boundary is saved
+		due, all = make(chan struct{}, 1), 0
+		saved.Due, at = due, task.Boundary{}
+		rep := run(t, newTestPool(t), saved)
+		same(t, rep, want)
+		sameTrail(t, rep.Trail, want.Trail)
+	}
 	if t.Logf("%d of %d states at boundaries", met, all); met == 0 || met < all/2 {
 		t.Error("others come to none of most states")
 	}
