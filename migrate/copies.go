@@ -39,20 +39,9 @@ func CopierOf(name string) (Copier, error) {
 	return nil, fmt.Errorf("there is no rule of copies %q: there are %s", name, strings.Join(names, ", "))
 }
 
-const (
-	// copyGain is how many times as long a task must be expected to take where it runs
-	// as its copy: with twice, it ends, expected, before the two members together have
-	// spent more than the one would have (Mantri's rule: Ananthanarayanan et al.,
-	// "Reining in the outliers in Map-Reduce clusters using Mantri", OSDI 2010, section
-	// 5.1).
-	copyGain = 2
-	// copyLeast is the least gain for which a copy is made: two reports, before which
-	// nobody knows what came of it.
-	copyLeast = 4 * time.Second
-	// mostCompared bounds the last tasks, and the idle members, that are compared at one
-	// look: all pairs of them.
-	mostCompared = 16
-)
+// mostCompared bounds the last tasks, and the idle members, that are compared at one
+// look: all pairs of them.
+const mostCompared = 16
 
 // Slow copies a task that is expected to take twice as long where it runs as a copy
 // would: the rule by which coordinators copy tasks that cannot move.
@@ -65,8 +54,8 @@ type Slow struct {
 // A lastRun is one of the last tasks where it runs.
 type lastRun struct {
 	host, run int32
-	end       float64 // when it is expected to end, in nanoseconds from now
-	stay      float64 // probability that its host stays till its end
+	end       time.Duration // from now on, as far as is expected
+	stay      float64       // probability that its host stays for what it has left
 }
 
 // Copies implements Copier.
@@ -98,7 +87,7 @@ func (c *Slow) Copies(now time.Time, hosts []Host, f Forecast, s Situation) []Mo
 	for _, l := range c.last[:min(len(c.last), mostCompared)] {
 		from := &hosts[l.host]
 		r := &from.Runs[l.run]
-		best, by, stays := -1, 0.0, 0.0
+		best, by, stays := -1, time.Duration(0), 0.0
 		for n, i := range idle {
 			if i < 0 {
 				continue
@@ -111,11 +100,11 @@ func (c *Slow) Copies(now time.Time, hosts []Host, f Forecast, s Situation) []Mo
 		if best < 0 {
 			break
 		}
-		if l.end-by < float64(copyLeast) || l.end < copyGain*by {
+		if !CopyPays(l.end, by) {
 			continue
 		}
 		c.out = append(c.out, Move{Task: from.Tasks[l.run], From: from.Peer, To: hosts[idle[best]].Peer,
-			words: slowWords, ends: [2]float64{by, l.end}, stays: [2]float64{stays, l.stay}})
+			words: slowWords, ends: [2]float64{float64(by), float64(l.end)}, stays: [2]float64{stays, l.stay}})
 		idle[best] = -1
 	}
 	return c.out
@@ -126,11 +115,12 @@ func slowWords(m *Move) string {
 		time.Duration(m.ends[0]).Round(time.Second), time.Duration(m.ends[1]).Round(time.Second))
 }
 
-// withoutHelp is when a task with so much left is expected to end on a host, in
-// nanoseconds, if all that is not saved, and half of the rest, is done again where the
-// host goes first; and the probability that it does not.
-func withoutHelp(now time.Time, h *Host, left, unsaved time.Duration, f Forecast) (end, stay float64) {
-	length := float64(left) / speedOf(h)
-	stay, _ = f.Stay(h.Peer, now, time.Duration(length))
-	return length + (1-stay)*(float64(unsaved)+float64(left)/2)/speedOf(h), stay
+// withoutHelp is how long a run is expected to take on a host (Alone), and the probability that the
+// host stays for what the run has left.
+func withoutHelp(now time.Time, h *Host, left, unsaved time.Duration, f Forecast) (end time.Duration, stay float64) {
+	end = Alone(left, unsaved, speedOf(h), func(d time.Duration) float64 {
+		stay, _ = f.Stay(h.Peer, now, d)
+		return stay
+	})
+	return end, stay
 }

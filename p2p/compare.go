@@ -129,9 +129,10 @@ func (as *adverts) lists(salt uint64, now time.Time) (all []list) {
 	return all
 }
 
-// differing returns adverts of members on the shelves that differ from a neighbour's, at most most of them: half of these
-// of who was heard of first, for a flood of names is younger than the swarm, the others at random. A neighbour whose cell is divided otherwise than ours is told a few at random, as
-// in a reminder: the lists of the two say nothing of each other.
+// differing returns adverts of members on the shelves that differ from a neighbour's, at most most of them: half of
+// these of who was heard of first, for a flood of names is younger than the swarm, the others at random. A neighbour
+// whose cell is divided otherwise than ours is told a few at random, as in a reminder: the lists of the two say
+// nothing of each other.
 func (as *adverts) differing(to peer.ID, salt uint64, lists []list, most int, now time.Time) [][]byte {
 	name := task.PeerID(to.String())
 	var out []shelved

@@ -1,9 +1,9 @@
 package scheduler
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -55,7 +55,7 @@ func (r *reports) witnesses(j *job, i uint64, s *message.Checkpoint) (with []*ta
 		return nil
 	}
 	at := task.Boundary{Fuel: s.Fuel, State: [sha256.Size]byte(s.Voucher.Hash)}
-	for _, root := range sortedPeers(m.told) {
+	for _, root := range slices.Sorted(maps.Keys(m.told)) {
 		if root == s.Root() || m.isWrong(root) {
 			continue
 		}
@@ -129,14 +129,4 @@ func (m *meeting) sureNamed(cid task.CID) *message.Checkpoint {
 		return nil
 	}
 	return m.sure
-}
-
-// sortedPeers are the keys of a map by peer.
-func sortedPeers[V any](of map[task.PeerID]V) []task.PeerID {
-	out := make([]task.PeerID, 0, len(of))
-	for p := range of {
-		out = append(out, p)
-	}
-	slices.SortFunc(out, func(a, b task.PeerID) int { return cmp.Compare(a, b) })
-	return out
 }

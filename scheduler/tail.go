@@ -3,6 +3,8 @@ package scheduler
 import (
 	"fmt"
 	"time"
+
+	"godwit/migrate"
 )
 
 // The tail of a job: nothing of it waits, some of its tasks run, and members are
@@ -10,16 +12,9 @@ import (
 // the whole. What to do with it is decided here, and carried out in
 // tails.go.
 //
-// A task that has left to do so much work, and has done so much since its last
-// checkpoint that outlives its member, is expected to end on a member
-//
-//	after (left + (1-p) (unsaved + left/2)) / speed
-//
-// with p the probability that the member stays for left/speed. The second term is
-// what is done twice if it goes: all that is not saved, and on average half of
-// what is left. To move costs the time that hand-overs of the job took so far, as
-// if the task stood still for all of it; a copy begins at the last checkpoint,
-// and has to do the unsaved part too.
+// How long a task is expected to take on a member is migrate.Alone. To move costs the time that
+// hand-overs of the job took so far, as if the task stood still for all of it; a copy begins at the
+// last checkpoint, and has to do the unsaved part too: whether it pays is migrate.CopyPays.
 
 const (
 	// tailMoveGain is how many times as long the task must be expected to take
@@ -27,17 +22,6 @@ const (
 	// other tasks; one that is wrong by half must not move a task. And a task that
 	// moved goes back only if estimates change by more than the square of it.
 	tailMoveGain = 1.5
-	// tailCopyGain is the same for a copy, which occupies two members at once:
-	// with twice, it ends, expected, before the members together have spent more
-	// than the one would have (Mantri's rule: Ananthanarayanan et al., "Reining in
-	// the outliers in Map-Reduce clusters using Mantri", OSDI 2010, section 5.1).
-	tailCopyGain = 2
-	// tailLeast is the least gain for which anything is done: two reports, before
-	// which the leader does not know what came of it.
-	tailLeast = 4 * time.Second
-	// tailNever is how long a task is expected to take where it stands still, or
-	// its member is silent: longer than any other.
-	tailNever = 1000 * time.Hour
 	// tailOverrun is the least part of its expected work that a task is taken to
 	// have left, however long it has run: what takes longer than expected is not
 	// about to end. A tenth keeps those that are nearly done from being copied.
@@ -76,16 +60,7 @@ func tailLeft(work, done time.Duration) time.Duration {
 
 // expect is how long a task is expected to take at a host.
 func (h *tailHost) expect(left, unsaved time.Duration) time.Duration {
-	if !(h.speed > 0) {
-		return tailNever
-	}
-	alone := float64(left) / h.speed
-	if alone >= float64(tailNever) {
-		return tailNever
-	}
-	p := min(1, max(0, h.stay(time.Duration(alone))))
-	again := (1 - p) * (float64(unsaved) + float64(left)/2) / h.speed
-	return time.Duration(min(float64(tailNever), alone+again))
+	return migrate.Alone(left, unsaved, h.speed, h.stay)
 }
 
 // here is how long the task is expected to take where it is.
@@ -97,14 +72,14 @@ func (t *tailTask) here() time.Duration { return t.at.expect(t.left, t.unsaved) 
 func (t *tailTask) decide(here time.Duration, there *tailHost, cost time.Duration) (tailChoice, time.Duration) {
 	if t.movable {
 		by := there.expect(t.left, t.unsaved) + cost
-		if gain := here - by; gain >= tailLeast && float64(here) >= tailMoveGain*float64(by) {
+		if gain := here - by; gain >= migrate.TailLeast && float64(here) >= tailMoveGain*float64(by) {
 			return tailMove, gain
 		}
 		return tailStay, 0
 	}
 	by := there.expect(t.left+t.unsaved, 0)
-	if gain := here - by; gain >= tailLeast && float64(here) >= tailCopyGain*float64(by) {
-		return tailCopy, gain
+	if migrate.CopyPays(here, by) {
+		return tailCopy, here - by
 	}
 	return tailStay, 0
 }
@@ -116,7 +91,7 @@ func tailReason(t *tailTask, there *tailHost, gain time.Duration) string {
 		here = fmt.Sprintf("here it has a speed of %.2g", t.at.speed)
 	}
 	sooner := ""
-	if gain < tailNever/2 {
+	if gain < migrate.TailNever/2 {
 		sooner = fmt.Sprintf(": it should end %v sooner", gain.Round(time.Second))
 	}
 	return fmt.Sprintf("nothing else of its job waits, %s and an idle member gives %.2g%s", here, there.speed, sooner)

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"godwit/migrate"
+
 	"pgregory.net/rapid"
 )
 
@@ -58,7 +60,7 @@ func TestTailIsSteady(t *testing.T) {
 		if choice == tailStay {
 			return
 		}
-		if gain < tailLeast || task.movable != (choice == tailMove) {
+		if gain < migrate.TailLeast || task.movable != (choice == tailMove) {
 			t.Fatalf("choice %d for a gain of %v", choice, gain)
 		}
 		better := tailHost{2 * there.speed, surely(1)}

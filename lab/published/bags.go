@@ -73,9 +73,7 @@ func (f *BagOptions) Run(ctx context.Context, out, log io.Writer) error {
 		return err
 	}
 	p := progress.New(log, f.Quiet)
-	for _, m := range missing {
-		p.Note("%s: left out, for --traces names no directory that has its records", m)
-	}
+	noteMissing(p, missing)
 	grid := PolicyOptions{Workers: f.Workers}
 	o := &bags.Options{Sets: sets, Placement: f.Placement, Migration: f.Migration, Seed: f.Seed, Runs: f.Runs,
 		Sizes: f.Sizes, Each: grid.each(ctx, p)}
@@ -116,37 +114,15 @@ type bagSummary struct {
 
 // sets are those that are wanted and there.
 func (f *BagOptions) sets() (out []bags.Set, missing []string, err error) {
-	only := f.Only
-	if len(only) == 0 {
-		only = BagSets
+	kinds := map[string]string{"office": "office"}
+	for _, s := range reproduce.Sets {
+		kinds[s+"-like"] = s
 	}
-	from := PolicyOptions{Traces: f.Traces}
-	for _, name := range only {
-		if _, err := failure.OneOf("only", name, BagSets); err != nil {
-			return nil, nil, err
-		}
-		s := bags.Set{Name: name, Kind: name}
-		switch name {
-		case "relays", "phones":
-			s.Kind = ""
-			if s.Measured, err = from.measured(name); err != nil {
-				return nil, nil, err
-			}
-			if s.Measured == nil {
-				missing = append(missing, name)
-				continue
-			}
-		case "office":
-		default:
-			s.Kind = name[:len(name)-len("-like")]
-		}
-		out = append(out, s)
+	chosen, missing, err := chosenSets(f.Traces, f.Only, kinds, BagSets)
+	for _, s := range chosen {
+		out = append(out, bags.Set{Name: s.name, Kind: s.kind, Measured: s.measured})
 	}
-	if len(out) == 0 {
-		return nil, nil, failure.Usage("name the directory that has them with --traces",
-			"of %v no records are there, so that nothing would be run", missing)
-	}
-	return out, missing, nil
+	return out, missing, err
 }
 
 func (f *BagOptions) print(w io.Writer, r *bags.Report, missing []string) {

@@ -40,9 +40,7 @@ func (f *EndsOptions) Run(ctx context.Context, out, log io.Writer) error {
 		return err
 	}
 	p := progress.New(log, f.Quiet)
-	for _, m := range missing {
-		p.Note("%s: left out, for --traces names no directory that has its records", m)
-	}
+	noteMissing(p, missing)
 	begun := time.Now()
 	grid := PolicyOptions{Workers: f.Workers}
 	r, err := ends.Run(&ends.Options{Sets: sets, Jobs: f.Jobs, Seed: f.Seed, Each: grid.each(ctx, p)})
@@ -62,33 +60,11 @@ func (f *EndsOptions) Run(ctx context.Context, out, log io.Writer) error {
 
 // sets are those that are wanted and there.
 func (f *EndsOptions) sets() (out []ends.Set, missing []string, err error) {
-	only := f.Only
-	if len(only) == 0 {
-		only = EndsSets
+	chosen, missing, err := chosenSets(f.Traces, f.Only, map[string]string{"office": "office"}, EndsSets)
+	for _, s := range chosen {
+		out = append(out, ends.Set{Name: s.name, Kind: s.kind, Measured: s.measured})
 	}
-	from := PolicyOptions{Traces: f.Traces}
-	for _, name := range only {
-		if _, err := failure.OneOf("only", name, EndsSets); err != nil {
-			return nil, nil, err
-		}
-		s := ends.Set{Name: name, Kind: name}
-		if name != "office" {
-			s.Kind = ""
-			if s.Measured, err = from.measured(name); err != nil {
-				return nil, nil, err
-			}
-			if s.Measured == nil {
-				missing = append(missing, name)
-				continue
-			}
-		}
-		out = append(out, s)
-	}
-	if len(out) == 0 {
-		return nil, nil, failure.Usage("name the directory that has them with --traces",
-			"of %v no records are there, so that nothing would be run", missing)
-	}
-	return out, missing, nil
+	return out, missing, err
 }
 
 func (f *EndsOptions) printJSON(w io.Writer, r *ends.Report) error {

@@ -162,9 +162,7 @@ func (f *PolicyOptions) Run(ctx context.Context, out, log io.Writer) error {
 		return err
 	}
 	p := progress.New(log, f.Quiet)
-	for _, m := range missing {
-		p.Note("%s: left out, for --traces names no directory that has its records", m)
-	}
+	noteMissing(p, missing)
 	g := &policies.Grid{
 		Sets: sets, Hosts: f.Hosts, Days: f.Days, Seed: f.Seed, Runs: f.Runs,
 		Ours: policies.Contender{Placement: f.Placement, Migration: f.Migration, Auto: f.Checkpoints != "none"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"godwit/lab/plot"
+	"godwit/overlay"
 )
 
 // Where the model is drawn: from an overlay that has just divided to one of the most cells, so many
@@ -14,7 +15,6 @@ import (
 const (
 	leastDrawn, mostDrawn = 1_000, 500_000
 	pointsByDoubling      = 4
-	mostInCell            = 500 // a cell of more divides (overlay.DefaultCellRule)
 )
 
 // cellsPicture is where the picture of an overlay in cells goes, beside that of the results.
@@ -36,6 +36,7 @@ func saveScale(path string, results []result) error {
 	for i := range runs {
 		seen = append(seen, runs[i].scale())
 	}
+	mostInCell := float64(overlay.DefaultCellRule().Most)
 	for n := float64(leastDrawn); n <= mostDrawn; n *= math.Pow(2, 1./pointsByDoubling) {
 		model = append(model, m.lasting(n, math.Exp2(math.Ceil(math.Log2(n/mostInCell)))))
 	}
