@@ -54,11 +54,10 @@ func (x *execution) saveNow() { x.machine.Checkpoint(x.save) }
 // saveAtBoundary has the next boundary be saved, as far as others come there too; if none comes in about the time for
 // three, the guest is saved wherever it is.
 func (x *execution) saveAtBoundary() {
-	if x.wanted.Load() {
+	if x.awaited.Store(true); x.wanted.Load() && x.awaited.Swap(false) { // it is wanted at once by now
 		x.saveNow()
 		return
 	}
-	x.awaited.Store(true)
 	fuel := 3 * task.SpacingAt(x.req.Spacing, x.machine.Fuel())
 	wait := time.Duration(float64(fuel) / task.ReferenceFuel * float64(time.Second))
 	time.AfterFunc(min(max(wait, boundaryLeast), boundaryMost), func() {
