@@ -278,8 +278,8 @@ func checkGroups(t *rapid.T, j *Job, stage int, by []string, rows Rows) {
 		widest, soon = max(widest, len(want)), min(soon, want[len(want)-1])
 		for _, of := range want {
 			for r := range j.Readers(of) {
-				if r.Stage == stage && (r.From != i || r.To != i+1 || j.Needing(r) != uint64(len(want))) {
-					t.Fatalf("task %d is read by %v of %d, want %d of %d", of, r, j.Needing(r), i, len(want))
+				if r.Stage == stage && (r.From != i || r.To != i+1 || Needing(j, r) != uint64(len(want))) {
+					t.Fatalf("task %d is read by %v of %d, want %d of %d", of, r, Needing(j, r), i, len(want))
 				}
 			}
 		}

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// root returns the stage whose own points a stage has, or has groups of.
-func (j *Job) root(stage int) int {
+// rootOf returns the stage whose own points a stage has, or has groups of.
+func rootOf(j *Job, stage int) int {
 	s := &j.Stages[stage]
 	for i := range s.Needs {
 		n := &s.Needs[i]
 		if n.Kind == NeedBy || n.Kind == NeedEach && len(s.Sweep.Axes) == 0 && s.Sweep.Repeat == 0 {
-			return j.root(int(n.Stage))
+			return rootOf(j, int(n.Stage))
 		}
 	}
 	return stage
@@ -20,7 +20,7 @@ func (j *Job) root(stage int) int {
 
 // ungrouped reports whether tasks are grouped by columns, and nothing says which rows belong together. The job may be
 // hostile: what is wrong in another way is told elsewhere.
-func (j *Job) ungrouped() bool {
+func ungrouped(j *Job) bool {
 	for stage := range j.Stages {
 		for k := range j.Stages[stage].Needs {
 			n := &j.Stages[stage].Needs[k]
@@ -50,7 +50,7 @@ func (s *Sweep) tabled(names []string) bool {
 }
 
 // Ungrouped reports whether the file's tables are set and SetGroups is to be called.
-func (f *File) Ungrouped() bool { return len(f.Unread()) == 0 && f.draft().ungrouped() }
+func (f *File) Ungrouped() bool { return len(f.Unread()) == 0 && ungrouped(f.draft()) }
 
 // SetGroups works out which rows of tables belong together where stages are grouped by columns of theirs; rows gives
 // the rows. The tables are set before: with this the file is checked as ParseFile checks one without tables. Errors
@@ -67,7 +67,7 @@ func (f *File) SetGroups(rows Rows) error {
 			if ft := of.checkNames(n.By, j.Stages[n.Stage].Name); ft != nil {
 				return f.place(in(j.Stages[stage].Name, ft))
 			}
-			root := j.root(int(n.Stage))
+			root := rootOf(j, int(n.Stage))
 			for _, u := range of.units(n.By) {
 				if u.split == nil || u.split.count() > 0 {
 					continue

@@ -125,8 +125,8 @@ func (j *Job) Readers(index uint64) iter.Seq[Reader] {
 	}
 }
 
-// Needing returns how many tasks the need of a reader is of: those of one of the tasks that it is.
-func (j *Job) Needing(r Reader) uint64 {
+// Needing returns how many tasks of a job each of the tasks that a reader is needs, by the reader's need.
+func Needing(j *Job, r Reader) uint64 {
 	from, _ := j.StageRange(r.Stage)
 	return j.members(r.Stage, &j.Stages[r.Stage].Needs[r.Need], r.From-from).Count()
 }

@@ -121,7 +121,7 @@ func (s *Sweep) unread() bool {
 // the groups of a stage.
 func unread(j *Job) bool {
 	return j.Sweep.unread() || slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.Sweep.unread() }) ||
-		j.ungrouped()
+		ungrouped(j)
 }
 
 // checkRead refuses a sweep of which a table is not set.
@@ -141,7 +141,7 @@ func checkRead(j *Job) *fault {
 			return f
 		}
 	}
-	if j.ungrouped() {
+	if ungrouped(j) {
 		return faultf("stages", "", "nothing says which rows of a table belong together, by whose columns tasks are grouped")
 	}
 	return j.Sweep.checkRead()
