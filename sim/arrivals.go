@@ -187,7 +187,8 @@ func (st *stream) take() arrival {
 	if state == 0 {
 		state = st.is.Memory
 	}
-	return arrival{at: st.at, class: st.class, work: draw(st.is.Work, st.law, st.works), memory: st.is.Memory, state: state}
+	work := draw(st.is.Work, st.law, st.works)
+	return arrival{at: st.at, class: st.class, work: work, memory: st.is.Memory, state: state}
 }
 
 // draw draws a length of a mean; the mean itself where the law is nil. It is never
