@@ -77,7 +77,9 @@ func (b *storeBatch) Delete(_ context.Context, k ds.Key) error {
 // Commit implements ds.Batch. The batch may not be used after it. When it fails the values
 // still may not change: they are written once there is room.
 func (b *storeBatch) Commit(context.Context) error {
-	toBulk := func(c change) bool { return inBulk(c.key) && (c.delete || b.blocks >= bulkBytes) }
+	// The end of what goes to bulk, too, goes there: Sync has to flush it anyway.
+	large := b.blocks >= bulkBytes || b.store.dirty.Load()
+	toBulk := func(c change) bool { return inBulk(c.key) && (c.delete || large) }
 	toLog := func(c change) bool { return c.delete || !toBulk(c) }
 	if b.bytes > 0 {
 		if err := b.store.disk.room(b.bytes, b.blocks > 0); err != nil {
