@@ -72,7 +72,9 @@ func TestNodesAreNoLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if none := (node{}); receiptTree.join(&leaf, &none) == receiptTree.join(&none, &leaf) || receiptTree.join(&leaf, &leaf) == leaf {
+	var none node
+	join := receiptTree.join
+	if join(&leaf, &none) == join(&none, &leaf) || join(&leaf, &leaf) == leaf {
 		t.Error("two nodes are one")
 	}
 }
