@@ -18,17 +18,18 @@ func TestWhoReadsTogether(t *testing.T) {
 		}
 		return a
 	}
+	all := func(of ...*overlay.Advert) []*overlay.Advert { return of }
 	for name, c := range map[string]struct {
 		here, away []*overlay.Advert
 		submitter  task.PeerID
 		want       bool
 	}{
-		"all read":                {here: []*overlay.Advert{advert("a", true), advert("b", true)}, submitter: "b", want: true},
-		"one does not":            {here: []*overlay.Advert{advert("a", true), advert("b", false)}, submitter: "a"},
-		"one that is away":        {here: []*overlay.Advert{advert("a", true)}, away: []*overlay.Advert{advert("b", false)}, submitter: "a"},
-		"who is away reads":       {here: []*overlay.Advert{advert("a", true)}, away: []*overlay.Advert{advert("b", true)}, submitter: "a", want: true},
-		"a stranger's job":        {here: []*overlay.Advert{advert("a", true)}, submitter: "c"},
-		"the submitter is unsure": {here: []*overlay.Advert{advert("a", true)}},
+		"all read":                {here: all(advert("a", true), advert("b", true)), submitter: "b", want: true},
+		"one does not":            {here: all(advert("a", true), advert("b", false)), submitter: "a"},
+		"one that is away":        {here: all(advert("a", true)), away: all(advert("b", false)), submitter: "a"},
+		"who is away reads":       {here: all(advert("a", true)), away: all(advert("b", true)), submitter: "a", want: true},
+		"a stranger's job":        {here: all(advert("a", true)), submitter: "c"},
+		"the submitter is unsure": {here: all(advert("a", true))},
 		"nobody is known":         {submitter: "a"},
 	} {
 		r := newRoster("lab")
