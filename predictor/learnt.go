@@ -67,10 +67,16 @@ func (p *Pool) Recall(b []byte) error {
 		if !l.joint.read(&r) || !l.right.read(&r) {
 			return fmt.Errorf("sums of horizon %d: %w", c+1, errLearnt)
 		}
+		least := mostLost
 		for i := range l.lost {
-			if l.lost[i] = r.next(); !(l.lost[i] >= 0 && l.lost[i] <= mostLost) {
+			l.lost[i] = r.next()
+			if !(l.lost[i] >= 0 && l.lost[i] <= mostLost) || math.Signbit(l.lost[i]) {
 				return fmt.Errorf("what was lost at horizon %d: %w", c+1, errLearnt)
 			}
+			least = min(least, l.lost[i])
+		}
+		if least != 0 { // it is kept less the least
+			return fmt.Errorf("what was lost at horizon %d: %w", c+1, errLearnt)
 		}
 		l.weigh()
 	}

@@ -75,6 +75,7 @@ func TestRecallRefuses(t *testing.T) {
 		"a product beyond squares":   put(second, 1e6),
 		"a loss below none":          put(lessonNumbers-1, -1),
 		"a loss without end":         put(lessonNumbers-1, math.Inf(1)),
+		"every part has lost":        lose(good),
 	} {
 		if err := pool.Recall(b); err == nil {
 			t.Errorf("%s: recalled", name)
@@ -83,6 +84,16 @@ func TestRecallRefuses(t *testing.T) {
 			t.Fatalf("%s: the pool is another", name)
 		}
 	}
+}
+
+// lose has every part of the first horizon have lost something more.
+func lose(b []byte) []byte {
+	b = bytes.Clone(b)
+	for i := range parts {
+		at := b[1+8*(lessonNumbers-1-i):]
+		binary.BigEndian.PutUint64(at, math.Float64bits(1+math.Float64frombits(binary.BigEndian.Uint64(at))))
+	}
+	return b
 }
 
 // FuzzRecall: whatever the bytes are, what is recalled answers between 0 and 1, falls with
