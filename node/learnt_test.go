@@ -55,7 +55,8 @@ func TestLearntOutlastsARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	anew, log := start()
-	if anew.pool.Learnt() != nil || strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "learnt anew") {
-		t.Errorf("bytes that are cut off: %d bytes known, log %q", len(anew.pool.Learnt()), log)
+	said := log.String()
+	if anew.pool.Learnt() != nil || strings.Count(said, "\n") != 1 || !strings.Contains(said, "learnt anew") {
+		t.Errorf("bytes that are cut off: %d bytes known, log %q", len(anew.pool.Learnt()), said)
 	}
 }
