@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"godwit/task"
-	"godwit/task/table"
 )
 
 // A CheckRequest is a job file to be read.
@@ -71,14 +70,28 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	reply, err := s.checked(r.Context(), f, &req)
+	return writeJSON(w, reply, err)
+}
+
+// checked says what a job file names, whose tables are set as far as they are stored.
+func (s *Server) checked(ctx context.Context, f *task.File, req *CheckRequest) (CheckReply, error) {
+	stored := &storedRows{server: s, key: req.Key, files: map[task.CID]*os.File{}}
+	defer stored.close()
+	rows := stored.rows(ctx)
+	if f.Ungrouped() {
+		if err := f.SetGroups(rows); err != nil {
+			return CheckReply{}, err
+		}
+	}
 	if err := fit(f, req.Sizes); err != nil {
-		return err
+		return CheckReply{}, err
 	}
 	reply, err := newCheckReply(f)
 	if err == nil && len(req.Tables) > 0 && len(reply.Tables) == 0 {
-		err = s.addNamed(r.Context(), f, req.Key, &reply)
+		err = addNamed(f, rows, &reply)
 	}
-	return writeJSON(w, reply, err)
+	return reply, err
 }
 
 // fit refuses inputs that no job may have.
@@ -122,16 +135,8 @@ func newCheckReply(f *task.File) (CheckReply, error) {
 }
 
 // addNamed adds the files and directories that rows of tables name.
-func (s *Server) addNamed(ctx context.Context, f *task.File, key []byte, reply *CheckReply) error {
-	rows := &storedRows{server: s, key: key, files: map[task.CID]*os.File{}}
-	defer rows.close()
-	names, err := f.TableNames(table.NewReader(func(t *task.Table, page int) ([]byte, error) {
-		file, err := rows.of(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		return table.PageOf(file, page)
-	}).Row)
+func addNamed(f *task.File, rows task.Rows, reply *CheckReply) error {
+	names, err := f.TableNames(rows)
 	if err != nil {
 		return err
 	}

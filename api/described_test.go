@@ -140,6 +140,14 @@ func (w *watcher) askTables() {
 			w.t.Errorf("of a job with a table it says %s, want %s", said, part)
 		}
 	}
+	grouped := `{"file_name": "job.yaml", "file": "name: j\nstages:\n  a: {module: a.wasm, sweep: {a: {csv: a.csv}}}\n` +
+		`  b: {module: b.wasm, by: [a.%s], of: a, files: ['{{.a}}/*/stdout']}\n", "tables": {"a.a": ` +
+		string(w.ask(200, "POST", "/v1/tables?kind=csv", "image,n\na,1\nb,1\nc,2\n")) + `}}`
+	said = w.ask(200, "POST", "/v1/jobs/check", fmt.Sprintf(grouped, "n"))
+	if !strings.Contains(string(said), `"tasks":5`) {
+		w.t.Errorf("of a job with two groups of three rows it says %s", said)
+	}
+	w.ask(400, "POST", "/v1/jobs/check", fmt.Sprintf(grouped, "m"))
 	w.ask(200, "POST", "/v1/tables?kind=files", "in/b.png\nin/a.png\n")
 	w.ask(400, "POST", "/v1/tables?kind=files", "../up\n")
 	w.ask(400, "POST", "/v1/tables?kind=csv", "a,b\n1\n")

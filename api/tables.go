@@ -148,6 +148,17 @@ func (s *storedRows) of(ctx context.Context, t *task.Table) (*os.File, error) {
 	return f, nil
 }
 
+// rows gives rows of any of them.
+func (s *storedRows) rows(ctx context.Context) task.Rows {
+	return table.NewReader(func(t *task.Table, page int) ([]byte, error) {
+		file, err := s.of(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		return table.PageOf(file, page)
+	}).Row
+}
+
 func (s *storedRows) close() {
 	for _, f := range s.files {
 		f.Close()

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"godwit/blocks/seal"
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -92,6 +94,9 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	if s, err = ss.sealed(ctx, s, rules.Admission != overlay.Open); err != nil {
 		return "", err
 	}
+	if err := ss.groupTasks(ctx, s); err != nil {
+		return "", err
+	}
 	rec, err := ss.sign(s, m.id, &rules)
 	if err != nil {
 		return "", err
@@ -111,6 +116,21 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	}
 	id := rec.ID()
 	return id, ss.offer(ctx, m, id, rec, reused)
+}
+
+// groupTasks works out which rows of the job's tables belong together, where its tasks are grouped by columns.
+func (ss *submissions) groupTasks(ctx context.Context, s Submission) error {
+	if !s.File.Ungrouped() {
+		return nil
+	}
+	sealer, err := seal.New(s.Key)
+	if err != nil {
+		return fmt.Errorf("%w: %w", task.ErrKey, err)
+	}
+	if err := s.File.SetGroups(exec.TableRows(ctx, ss.content, sealer)); err != nil {
+		return fmt.Errorf("grouping tasks by columns: %w", err)
+	}
+	return nil
 }
 
 // sign makes a submission a job of an overlay with those rules, and signs it.

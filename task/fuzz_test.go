@@ -92,6 +92,7 @@ func FuzzDecodeRecord(f *testing.F) {
 	}
 	f.Add(r.Encode(), false)
 	f.Add(r.Job, true)
+	f.Add(groupedJob(), true)
 	f.Fuzz(func(t *testing.T, b []byte, sign bool) {
 		if sign { // a hostile submitter has a key too
 			b = hostileRecord(b)
@@ -108,6 +109,26 @@ func FuzzDecodeRecord(f *testing.F) {
 			checkOpens(t, j)
 		}
 	})
+}
+
+// groupedJob is a job whose tasks are grouped by a column, encoded.
+func groupedJob() []byte {
+	j := testJob()
+	t := &Table{CID: RawCID(nil), Size: 9, Rows: 3, Columns: []Column{{"x", 1}}}
+	j.Stages = []Stage{
+		{Name: "a", Module: j.Module, Outputs: []string{"o"}, Sweep: Sweep{Axes: []Axis{{Name: "c", Table: t}}},
+			Groups: []*Grouping{newGrouping([]string{"c.x"}, 2, []uint32{0, 1, 0})}},
+		{Name: "b", Module: j.Module, Outputs: []string{"o"},
+			Needs: []Need{{Stage: 0, Kind: NeedBy, By: []string{"c.x"}, Reads: []string{"o"}}}}}
+	j.Args, j.Env, j.Files, j.Stdin, j.Outputs, j.Sweep, j.Inputs = nil, nil, nil, "", nil, Sweep{}, nil
+	if err := j.Validate(); err != nil {
+		panic(err)
+	}
+	b, err := Encode(j)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
 
 // hostileRecord signs any bytes as a job.

@@ -3,7 +3,6 @@ package task
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -19,7 +18,18 @@ type Members struct {
 }
 
 // A step is an axis of a stage: how many points it has, and by how much one changes a local index.
-type step struct{ n, stride uint64 }
+type step struct {
+	n, stride uint64
+	points    []uint32 // those that are taken, if not all are
+}
+
+// at is what the k-th point adds to a local index, k < n.
+func (s *step) at(k uint64) uint64 {
+	if s.points != nil {
+		k = uint64(s.points[k])
+	}
+	return k * s.stride
+}
 
 // Count returns how many they are: at least 1.
 func (m Members) Count() uint64 { return m.count }
@@ -28,7 +38,7 @@ func (m Members) Count() uint64 { return m.count }
 func (m Members) At(k uint64) uint64 {
 	i := m.first + m.fixed
 	for s := len(m.free) - 1; s >= 0; s-- {
-		i += k % m.free[s].n * m.free[s].stride
+		i += m.free[s].at(k % m.free[s].n)
 		k /= m.free[s].n
 	}
 	return i
@@ -54,17 +64,9 @@ func (j *Job) members(stage int, n *Need, local uint64) Members {
 		m.fixed = local
 	case NeedAfter:
 		m.count = of.Count()
-		m.free = []step{{m.count, 1}}
+		m.free = []step{{n: m.count, stride: 1}}
 	case NeedBy:
-		by := of.heads(n.By)
-		for i, a := range of.steps() {
-			if value, is := valueOf(&of, by, i, local); is {
-				m.fixed += value * a.stride
-				continue
-			}
-			m.free = append(m.free, a)
-			m.count *= a.n
-		}
+		of.inGroup(&m, n.By, local)
 	}
 	return m
 }
@@ -73,39 +75,15 @@ func (j *Job) members(stage int, n *Need, local uint64) Members {
 // and the others take no step of their own.
 func (s *Sweep) steps() []step {
 	out := make([]step, len(s.Axes)+1)
-	out[len(s.Axes)] = step{s.trials(), 1}
+	out[len(s.Axes)] = step{n: s.trials(), stride: 1}
 	stride := s.trials()
 	for i := len(s.Axes) - 1; i >= 0; i-- {
-		if out[i] = (step{s.Axes[i].Len(), stride}); s.Axes[i].Joined {
-			out[i] = step{1, 0}
+		if out[i] = (step{n: s.Axes[i].Len(), stride: stride}); s.Axes[i].Joined {
+			out[i] = step{n: 1}
 		}
 		stride *= out[i].n
 	}
 	return out
-}
-
-// valueOf returns which point of an axis the group of that number has, if groups are by that axis. by are heads of
-// axes, and the last moves fastest.
-func valueOf(of *Sweep, by []int, axis int, group uint64) (value uint64, is bool) {
-	for _, head := range slices.Backward(by) {
-		n := of.Axes[head].Len()
-		if head == axis {
-			return group % n, true
-		}
-		group /= n
-	}
-	return 0, false
-}
-
-// groupOf returns the number of the group, by some axes, of a task of that local index.
-func (s *Sweep) groupOf(by []string, local uint64) uint64 {
-	steps := s.steps()
-	var group uint64
-	for _, head := range s.heads(by) {
-		a := steps[head]
-		group = group*a.n + local/a.stride%a.n
-	}
-	return group
 }
 
 // A Reader is what needs a task: tasks of a stage, from From to To-1, by one of the stage's needs.
@@ -145,6 +123,12 @@ func (j *Job) Readers(index uint64) iter.Seq[Reader] {
 			}
 		}
 	}
+}
+
+// Needing returns how many tasks of a job each of the tasks that a reader is needs, by the reader's need.
+func Needing(j *Job, r Reader) uint64 {
+	from, _ := j.StageRange(r.Stage)
+	return j.members(r.Stage, &j.Stages[r.Stage].Needs[r.Need], r.From-from).Count()
 }
 
 // CheckReads refuses files that a task does not read of others: names of files in a lease are its leader's

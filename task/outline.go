@@ -26,7 +26,12 @@ func OutlineOf(j *Job) []Outline {
 		o := Outline{Name: j.Stages[k].Name, Tasks: j.countOf(k), Work: of.Work.Seconds(), Memory: of.Memory}
 		for i := range j.Stages[k].Needs {
 			n := &j.Stages[k].Needs[i]
-			first := j.members(k, n, 0)
+			group := uint64(0)
+			if n.Kind == NeedBy {
+				points := j.SweepOf(int(n.Stage))
+				group = points.soonest(n.By)
+			}
+			first := j.members(k, n, group)
 			from := float64(first.At(first.Count()-1)-first.first+1) / float64(j.countOf(int(n.Stage)))
 			o.Needs = append(o.Needs, OutlineNeed{int(n.Stage), from})
 		}

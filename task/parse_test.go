@@ -40,8 +40,9 @@ func TestParseExample(t *testing.T) {
 	got := fmt.Sprintf("%+v", *f)
 	want := "{Name:render Module:render.wasm Args:[-scene scene.json -tile {{.tile}}] " +
 		"Env:[{Name:QUALITY Value:{{.quality}}}] Files:[scene.json] Stdin: Outputs:[stdout *.png] " +
-		"Sweep:{Axes:[{Name:tile Values:[] From:0 Step:1 Count:64 Decimals:0 Table:<nil> Joined:false} " +
-		"{Name:quality Values:[low high] From:0 Step:0 Count:0 Decimals:0 Table:<nil> Joined:false}] Repeat:1} " +
+		"Sweep:{Axes:[{Name:tile Values:[] From:0 Step:1 Count:64 Decimals:0 Table:<nil> Joined:false " +
+		"group:<nil> columns:[]} {Name:quality Values:[low high] From:0 Step:0 Count:0 Decimals:0 Table:<nil> " +
+		"Joined:false group:<nil> columns:[]}] Repeat:1 groups:[]} " +
 		"Sources:map[] Work:1m30s Memory:268435456 Replicas:1 Retries:3 Deadline:12h0m0s Timeout:0s Priority:0 " +
 		"Checkpoint:auto Class: Weight:0 Verify:off Auditors:[] Stages:[] " +
 		"source:job.yaml places:map[]}"

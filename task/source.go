@@ -92,8 +92,8 @@ func (f *File) Table(axis string) *Table {
 }
 
 // SetTable says what the rows of an axis are, which were read of its Source and stored; the axis is called as in
-// Sources. With the last one the file is checked as ParseFile checks a file without tables. Errors are of
-// type *Error.
+// Sources. With the last one the file is checked as ParseFile checks a file without tables, unless it is Ungrouped.
+// Errors are of type *Error.
 func (f *File) SetTable(axis string, t Table) error {
 	a := f.tableAxis(axis)
 	if a == nil {
@@ -117,9 +117,11 @@ func (s *Sweep) unread() bool {
 	return slices.ContainsFunc(s.Axes, func(a Axis) bool { return a.unread() })
 }
 
-// unread reports whether an axis of a job, or of a stage of it, has such a table.
+// unread reports whether an axis of a job, or of a stage of it, has such a table, or rows of tables are to be read for
+// the groups of a stage.
 func unread(j *Job) bool {
-	return j.Sweep.unread() || slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.Sweep.unread() })
+	return j.Sweep.unread() || slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.Sweep.unread() }) ||
+		ungrouped(j)
 }
 
 // checkRead refuses a sweep of which a table is not set.
@@ -138,6 +140,9 @@ func checkRead(j *Job) *fault {
 		if f := in(j.Stages[i].Name, j.Stages[i].Sweep.checkRead()); f != nil {
 			return f
 		}
+	}
+	if ungrouped(j) {
+		return faultf("stages", "", "nothing says which rows of a table belong together, by whose columns tasks are grouped")
 	}
 	return j.Sweep.checkRead()
 }

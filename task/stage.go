@@ -51,13 +51,16 @@ type Stage struct {
 	// Memory and Work are as Job's, of each of its tasks; 0: as of the job.
 	Memory int64         `cbor:"12,keyasint,omitempty"`
 	Work   time.Duration `cbor:"13,keyasint,omitempty"`
+	// Groups are of its own points, by columns of tables by which tasks of other stages are grouped.
+	Groups []*Grouping `cbor:"14,keyasint,omitempty" most:"64"`
 }
 
 // A Need says which tasks of another stage a task reads.
 type Need struct {
 	Stage uint64   `cbor:"1,keyasint"` // in Job.Stages; before the stage that has the need
 	Kind  NeedKind `cbor:"2,keyasint"`
-	// By are the axes, of the other stage's points, by whose values its tasks are grouped; of NeedBy alone.
+	// By are the axes, of the other stage's points, by whose values its tasks are grouped, and AXIS.COLUMN of a table;
+	// of NeedBy alone.
 	By []string `cbor:"3,keyasint,omitempty" most:"32"`
 	// Reads are patterns of the outputs that are read, as of Job.Outputs. With none nothing is read: the
 	// task waits alone.
@@ -151,47 +154,9 @@ func (j *Job) SweepOf(stage int) Sweep {
 			return j.SweepOf(int(n.Stage))
 		}
 	}
-	return s.Sweep
-}
-
-// over returns the sweep over some axes alone, in that order; those that go together stand at the place of the first.
-func (s *Sweep) over(axes []string) Sweep {
-	var out Sweep
-	for _, head := range s.heads(axes) {
-		joins := false
-		for _, name := range axes {
-			if i := s.axis(name); i >= 0 && s.head(i) == head {
-				a := s.Axes[i]
-				a.Joined, joins = joins, true
-				out.Axes = append(out.Axes, a)
-			}
-		}
-	}
-	return out
-}
-
-// head returns the first of the axes that go together with one.
-func (s *Sweep) head(axis int) int {
-	for axis > 0 && s.Axes[axis].Joined {
-		axis--
-	}
-	return axis
-}
-
-// heads returns the heads of axes, each once, in the order in which the first of theirs is named.
-func (s *Sweep) heads(axes []string) []int {
-	out := make([]int, 0, len(axes))
-	for _, name := range axes {
-		if i := s.axis(name); i >= 0 && !slices.Contains(out, s.head(i)) {
-			out = append(out, s.head(i))
-		}
-	}
-	return out
-}
-
-// axis returns the place of an axis, -1 for none.
-func (s *Sweep) axis(name string) int {
-	return slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Name == name })
+	own := s.Sweep
+	own.groups = s.Groups
+	return own
 }
 
 // At returns the job that a task is of as one without stages, and the task's index in that: for a job
@@ -285,7 +250,7 @@ func (j *Job) InlineOf(index uint64) int {
 	for d := range j.Stages {
 		for k := range j.Stages[d].Needs {
 			if n := &j.Stages[d].Needs[k]; int(n.Stage) == stage && len(n.Reads) > 0 {
-				most = max(most, j.members(d, n, 0).Count())
+				most = max(most, j.Widest(n))
 			}
 		}
 	}

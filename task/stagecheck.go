@@ -1,7 +1,6 @@
 package task
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -42,9 +41,9 @@ func checkStages(j *Job) *fault {
 	if unread(j) {
 		return nil // how many tasks there are is not known yet
 	}
-	var total uint64
+	var total, grouped uint64
 	for s := range j.Stages {
-		if f := in(j.Stages[s].Name, checkStage(j, s)); f != nil {
+		if f := in(j.Stages[s].Name, checkStage(j, s, &grouped)); f != nil {
 			return f
 		}
 		if total += j.countOf(s); total > MaxStaged {
@@ -54,8 +53,8 @@ func checkStages(j *Job) *fault {
 	return nil
 }
 
-// checkStage checks a stage, those before it being right. Its place is within the stage.
-func checkStage(j *Job, stage int) *fault {
+// checkStage checks a stage, those before it being right, and adds its groupings to all. Its place is within the stage.
+func checkStage(j *Job, stage int, grouped *uint64) *fault {
 	s := &j.Stages[stage]
 	switch {
 	case !isIdentifier(s.Name):
@@ -67,6 +66,9 @@ func checkStage(j *Job, stage int) *fault {
 		return faultf("", "", "it reads no other stage, and comes after one that does")
 	}
 	if f := s.Sweep.check(); f != nil {
+		return f
+	}
+	if f := s.checkGroupings(grouped); f != nil {
 		return f
 	}
 	if f := checkNeeds(j, stage); f != nil {
@@ -150,89 +152,16 @@ func checkNeed(j *Job, stage int, n *Need) *fault {
 	return nil
 }
 
-// Widest is how many tasks each task has that has the need.
+// Widest is how many tasks each task has at most that has the need.
 func (j *Job) Widest(n *Need) uint64 {
 	of := j.SweepOf(int(n.Stage))
 	switch n.Kind {
 	case NeedEach:
 		return 1
 	case NeedBy:
-		groups := of.over(n.By)
-		return of.Count() / groups.Count()
+		return of.widestGroup(n.By)
 	}
 	return of.Count()
-}
-
-// checkBy checks the axes by which tasks of a stage of these points are grouped.
-func (s *Sweep) checkBy(by []string, stage string) *fault {
-	if len(by) == 0 {
-		return faultf("by", "write by: [AXIS], or after: STAGE for all tasks at once", "groups by no axis")
-	}
-	for i, name := range by {
-		switch {
-		case slices.Contains(by[:i], name):
-			return faultf("by", "name it once", "groups by axis %s twice", quote(name))
-		case s.axis(name) < 0:
-			return faultf("by", s.byHint(name, stage), "stage %s has no axis %s", stage, quote(name))
-		}
-	}
-	return s.checkGroups(by, stage)
-}
-
-// byHint says what tasks of a stage can be grouped by, in place of a name that is no axis.
-func (s *Sweep) byHint(name, stage string) string {
-	axis, _, dotted := strings.Cut(name, ".")
-	switch {
-	case len(s.Axes) == 0:
-		return fmt.Sprintf("stage %s has no axes: give it a sweep", stage)
-	case dotted && s.axis(axis) >= 0:
-		return fmt.Sprintf("write by: [%s], which makes a group of each row", axis)
-	}
-	names := make([]string, len(s.Axes))
-	for i := range s.Axes {
-		names[i] = s.Axes[i].Name
-	}
-	return fmt.Sprintf("stage %s has axes %s", stage, strings.Join(names, ", "))
-}
-
-// checkGroups refuses groups by axes that go together and of which a value, or several together, comes twice: each
-// of their points is a group.
-func (s *Sweep) checkGroups(by []string, stage string) *fault {
-	points := s.over(by)
-	for i := 0; i < len(points.Axes); {
-		to := i + 1
-		for to < len(points.Axes) && points.Axes[to].Joined {
-			to++
-		}
-		axes := points.Axes[i:to]
-		i = to
-		listed := !slices.ContainsFunc(axes, func(a Axis) bool { return len(a.Values) == 0 })
-		if !listed || !s.together(s.axis(axes[0].Name)) {
-			continue // rows and numbers come once
-		}
-		if value := repeated(axes); value != "" {
-			return faultf("by", "give each point of a zip a value of its own, or read all tasks with after: "+stage,
-				"groups are by points of a zip, and in that of stage %s %s comes twice", stage, value)
-		}
-	}
-	return nil
-}
-
-// repeated returns which values of axes that go together come twice, as text; "" for none.
-func repeated(axes []Axis) string {
-	seen := make(map[string]bool, axes[0].Len())
-	for k := range axes[0].Values {
-		var value []string
-		for i := range axes {
-			value = append(value, quote(axes[i].Values[k]))
-		}
-		text := strings.Join(value, " with ")
-		if seen[text] {
-			return text
-		}
-		seen[text] = true
-	}
-	return ""
 }
 
 // checkCounts checks that all that gives a stage its points gives it as many.
@@ -269,7 +198,8 @@ func checkCounts(j *Job, stage int) *fault {
 func sameAxes(a, b Sweep) bool {
 	return slices.EqualFunc(a.Axes, b.Axes, func(x, y Axis) bool {
 		return x.Name == y.Name && slices.Equal(x.Values, y.Values) && x.From == y.From && x.Step == y.Step &&
-			x.Count == y.Count && x.Decimals == y.Decimals && x.Joined == y.Joined && sameTable(x.Table, y.Table)
+			x.Count == y.Count && x.Decimals == y.Decimals && x.Joined == y.Joined && sameTable(x.Table, y.Table) &&
+			x.group.same(y.group) && slices.Equal(x.columns, y.columns)
 	})
 }
 

@@ -287,6 +287,10 @@ func (s *Stage) clone() Stage {
 	c.Args, c.Env = slices.Clone(s.Args), slices.Clone(s.Env)
 	c.Files, c.Outputs = slices.Clone(s.Files), slices.Clone(s.Outputs)
 	c.Sweep = s.Sweep.clone()
+	c.Groups = slices.Clone(s.Groups)
+	for i := range c.Groups {
+		c.Groups[i] = c.Groups[i].clone()
+	}
 	c.Needs = slices.Clone(s.Needs)
 	for i := range c.Needs {
 		c.Needs[i].By, c.Needs[i].Reads = slices.Clone(c.Needs[i].By), slices.Clone(c.Needs[i].Reads)

@@ -150,14 +150,6 @@ func TestRefusedTablesInStages(t *testing.T) {
 			t.Errorf("axis %q has a table", axis)
 		}
 	}
-	f, err = ParseFile("job.yaml", []byte(strings.Replace(fromFiles, "by: case", "by: case.alpha", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = f.SetTable("make.case", *aTable())
-	if e, is := err.(*Error); !is || !strings.Contains(e.Hint, "by: [case]") || e.Line == 0 {
-		t.Errorf("groups by a column: %#v", err)
-	}
 }
 
 // Groups, by axes that go together or not, hold what a list of all points by their values says.

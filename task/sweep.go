@@ -31,6 +31,8 @@ const Trial = "trial"
 type Sweep struct {
 	Axes   []Axis `cbor:"1,keyasint"`
 	Repeat uint64 `cbor:"2,keyasint"` // Monte-Carlo trials per point, in {{.trial}}; 0 means 1
+
+	groups []*Grouping // of the stage whose points these are, or are groups of: see Stage.Groups
 }
 
 // An Axis is one swept parameter: a list of Values, the rows of a Table, or the numbers
@@ -46,11 +48,18 @@ type Axis struct {
 	Table    *Table   `cbor:"7,keyasint,omitempty"`
 	// Joined says that the axis goes with the one before it, point by point, in place of a product.
 	Joined bool `cbor:"8,keyasint,omitempty"`
+
+	// group is what the axis has a point for each group of, by those columns; nil: it has all points. No record has
+	// such an axis: see Sweep.over.
+	group   *Grouping
+	columns []string
 }
 
 // Len returns the number of points of the axis.
 func (a *Axis) Len() uint64 {
 	switch {
+	case a.group != nil:
+		return a.group.Count
 	case len(a.Values) > 0:
 		return uint64(len(a.Values))
 	case a.Table != nil:
@@ -61,8 +70,11 @@ func (a *Axis) Len() uint64 {
 
 // Value returns the text of the axis's i-th point, i < Len(). Numbers are
 // written with the fewest digits that are exact: "-2", "0", "0.1", "1". Of a table it is the number
-// of the row, from 1 on.
+// of the row, from 1 on; of a group of rows that of the first.
 func (a *Axis) Value(i uint64) string {
+	if a.group != nil {
+		i = a.group.first(i)
+	}
 	switch {
 	case len(a.Values) > 0:
 		return a.Values[i]

@@ -65,18 +65,6 @@ func (t *Table) First(page int) uint64 {
 	return t.Pages[page-1]
 }
 
-// Refs returns what templates may call the cells of a table of an axis, column by column.
-func (t *Table) Refs(axis string) []string {
-	refs := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		refs[i] = axis
-		if c.Name != "" {
-			refs[i] += "." + c.Name
-		}
-	}
-	return refs
-}
-
 // check checks what a record says of a table. Whether its file holds that is seen when it is read.
 func (t *Table) check(where string) *fault {
 	pages := len(t.Pages) + 1
@@ -182,17 +170,48 @@ func (s *Sweep) references() []reference {
 			refs = append(refs, reference{a.Name, i, a.longest()})
 			continue
 		}
-		for k, name := range a.Table.Refs(a.Name) {
-			refs = append(refs, reference{name, i, a.Table.Columns[k].Longest})
+		for _, c := range a.cellColumns() {
+			refs = append(refs, reference{a.ref(c.name), i, a.Table.Columns[c.place].Longest})
 		}
 	}
 	return append(refs, reference{Trial, len(s.Axes), maxDecimalText})
 }
 
-// cells returns what templates name at row i of the axis's table.
+// A cellColumn is a column of an axis's table that the axis has values of.
+type cellColumn struct {
+	name  string
+	place int // in the table
+}
+
+// cellColumns returns those columns: of groups of rows those by which they are groups.
+func (a *Axis) cellColumns() []cellColumn {
+	if a.Table == nil {
+		return nil
+	}
+	out := make([]cellColumn, 0, len(a.Table.Columns))
+	for i, c := range a.Table.Columns {
+		if a.group == nil || slices.Contains(a.columns, c.Name) {
+			out = append(out, cellColumn{c.Name, i})
+		}
+	}
+	return out
+}
+
+// ref is what templates call a column of the axis.
+func (a *Axis) ref(column string) string {
+	if column == "" {
+		return a.Name
+	}
+	return a.Name + "." + column
+}
+
+// cells returns what templates name at point i of the axis, which has a table.
 func (a *Axis) cells(i uint64, rows Rows) ([]EnvVar, error) {
 	if rows == nil {
 		return nil, fmt.Errorf("axis %s has a table, which is not here", quote(a.Name))
+	}
+	if a.group != nil {
+		i = a.group.first(i)
 	}
 	row, err := rows(a.Table, i)
 	if err == nil {
@@ -203,9 +222,10 @@ func (a *Axis) cells(i uint64, rows Rows) ([]EnvVar, error) {
 	if err != nil {
 		return nil, fmt.Errorf("row %d of axis %s: %w", i+1, quote(a.Name), err)
 	}
-	params := make([]EnvVar, len(row))
-	for k, name := range a.Table.Refs(a.Name) {
-		params[k] = EnvVar{name, row[k]}
+	columns := a.cellColumns()
+	params := make([]EnvVar, len(columns))
+	for k, c := range columns {
+		params[k] = EnvVar{a.ref(c.name), row[c.place]}
 	}
 	return params, nil
 }

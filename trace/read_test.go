@@ -261,7 +261,7 @@ func TestAssume(t *testing.T) {
 }
 
 // real opens a file of the records that lie beside the project, or skips.
-func real(t testing.TB, path ...string) (string, *os.File) {
+func openReal(t testing.TB, path ...string) (string, *os.File) {
 	t.Helper()
 	name := filepath.Join(append([]string{"..", "..", "shared", "data"}, path...)...)
 	f, err := os.Open(name)
@@ -277,7 +277,7 @@ func real(t testing.TB, path ...string) (string, *os.File) {
 
 func readReal(t testing.TB, path ...string) *Trace {
 	t.Helper()
-	name, f := real(t, path...)
+	name, f := openReal(t, path...)
 	tr, err := Read(name, f, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -298,7 +298,7 @@ func TestReadRealRecords(t *testing.T) {
 	if len(relays.Hosts) != 4225 || count != 68548 || relays.Days() != 150 {
 		t.Errorf("%d relays, %d sessions, %d days", len(relays.Hosts), count, relays.Days())
 	}
-	name, f := real(t, "relays", "snapshots.csv.gz")
+	name, f := openReal(t, "relays", "snapshots.csv.gz")
 	if err := ReadSnapshots(relays, name, f); err != nil {
 		t.Fatal(err)
 	}

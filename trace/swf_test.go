@@ -55,7 +55,7 @@ func TestRealWorkloads(t *testing.T) {
 		jobs        int
 		median, p90 float64
 	}{{"LCG.swf.gz", 188041, 255, 4.2 * 3600}, {"NASA-iPSC-1993-3.1-cln.swf.gz", 18239, 88, 25 * 60}} {
-		name, f := real(t, "workloads", c.file)
+		name, f := openReal(t, "workloads", c.file)
 		l, err := ReadSWF(name, f)
 		if err != nil {
 			t.Fatal(err)

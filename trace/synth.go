@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"godwit/internal/spec"
 )
 
 // SynthConfig says how much a generator makes. Zeros take the kind's own
@@ -32,8 +34,15 @@ type generator struct {
 	hosts, days       int
 	start             time.Time
 	window            Window
-	// host writes a host's whole record into h; rng is its own.
-	host func(h *Host, t *Trace, rng *rand.Rand) error
+	// host writes a host's whole record into h; rng is its own. w is nil for hosts
+	// without a rhythm, and whatever it is for a kind that has one of its own.
+	host func(h *Host, t *Trace, rng *rand.Rand, w *wave) error
+	// rhythm is what is published of its day.
+	rhythm rhythm
+	// own says that the kind has a rhythm of its own.
+	own bool
+	// through says that intervals go on from day to day.
+	through bool
 }
 
 // SynthKinds lists the kinds that Synthesize makes, each with a line about it.
@@ -53,20 +62,18 @@ func generators() []generator {
 	return all
 }
 
+// RhythmUsage says what may stand behind a kind's name.
+const RhythmUsage = ":rhythm=day,swing=,peak="
+
 // Synthesize makes a set of hosts, labelled synthetic. A host depends on kind,
 // seed and its number alone: with more hosts or days the earlier ones stay what
-// they were. Times are whole seconds.
+// they were. Times are whole seconds. Behind a colon a kind takes a rhythm of the day:
+// see CheckSynth.
 func Synthesize(kind string, c SynthConfig) (*Trace, error) {
-	all := generators()
-	i := slices.IndexFunc(all, func(g generator) bool { return g.kind == strings.TrimSuffix(kind, "-like") })
-	if i < 0 {
-		var names []string
-		for _, g := range all {
-			names = append(names, g.kind)
-		}
-		return nil, fmt.Errorf("no generator makes %q: kinds are %s", kind, strings.Join(names, " "))
+	g, r, err := readSynth(kind)
+	if err != nil {
+		return nil, err
 	}
-	g := all[i]
 	if c.Hosts == 0 {
 		c.Hosts = g.hosts
 	}
@@ -80,22 +87,66 @@ func Synthesize(kind string, c SynthConfig) (*Trace, error) {
 		return nil, fmt.Errorf("%d hosts and %d days: there can be 1 to %d hosts and 1 to %d days", c.Hosts, c.Days,
 			MaxHosts, maxDays)
 	}
-	t := &Trace{
-		Name:      g.name,
-		Synthetic: fmt.Sprintf("generator %s, %d hosts, %d days, seed %d: %s", g.kind, c.Hosts, c.Days, c.Seed, g.about),
-		Start:     midnight(c.Start).Add(g.window.From),
-		Window:    g.window,
-		Sample:    time.Second,
+	w, err := g.fitWave(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
-	t.End = midnight(c.Start).Add(time.Duration(c.Days-1)*day + g.window.From + g.window.Length())
+	t := g.frame(c)
+	t.Synthetic = fmt.Sprintf("generator %s, %d hosts, %d days, seed %d: %s", g.kind+r.text(), c.Hosts, c.Days, c.Seed,
+		g.about)
 	for n := range c.Hosts {
 		h := Host{History: &History{Host: strconv.Itoa(n + 1)}}
-		if err := g.host(&h, t, hostRand(g.kind, c.Seed, n)); err != nil {
+		if err := g.host(&h, t, hostRand(g.kind, c.Seed, n), w); err != nil {
 			return nil, fmt.Errorf("making host %d: %w", n+1, err)
 		}
 		t.Hosts = append(t.Hosts, h)
 	}
 	return t, nil
+}
+
+// CheckSynth says what is wrong with a kind, as Synthesize would. It is the name of one of
+// SynthKinds, and may have parameters: rhythm=day has the share of hosts that are up go over
+// each day's window as a wave, by swing to either side, most of them at the hour peak. Left
+// out these two are what is published of the set. The lengths of intervals keep their laws.
+// How much of a rhythm hosts can have is known only when they are made.
+func CheckSynth(kind string) error {
+	_, _, err := readSynth(kind)
+	return err
+}
+
+func readSynth(kind string) (g generator, r rhythm, err error) {
+	name, values, err := spec.Split(kind)
+	if err != nil {
+		return g, r, err
+	}
+	all := generators()
+	i := slices.IndexFunc(all, func(g generator) bool { return g.kind == strings.TrimSuffix(name, "-like") })
+	if i < 0 {
+		var names []string
+		for _, g := range all {
+			names = append(names, g.kind)
+		}
+		return g, r, fmt.Errorf("no generator makes %q: kinds are %s", name, strings.Join(names, " "))
+	}
+	g = all[i]
+	if g.own && len(values) > 0 {
+		return g, r, fmt.Errorf("%s has a rhythm of its own and takes no other: leave out what is behind the colon", g.kind)
+	}
+	if r, err = readRhythm(values, g.rhythm); err != nil {
+		return g, r, fmt.Errorf("%s: %w", g.kind, err)
+	}
+	return g, r, nil
+}
+
+// frame is a set of a kind without its hosts.
+func (g *generator) frame(c SynthConfig) *Trace {
+	return &Trace{
+		Name:   g.name,
+		Start:  midnight(c.Start).Add(g.window.From),
+		End:    midnight(c.Start).Add(time.Duration(c.Days-1)*day + g.window.From + g.window.Length()),
+		Window: g.window,
+		Sample: time.Second,
+	}
 }
 
 // hostRand is the randomness of one host, whatever other hosts there are.
@@ -200,7 +251,7 @@ func mark(h *History, from, to time.Time, hours float64, s State) error {
 
 // renew writes an alternating renewal process from one time to another; the
 // first interval is of the given state and length in hours.
-func renew(h *History, from, to time.Time, up bool, first float64, upLaw, downLaw law, rng *rand.Rand) error {
+func renew(h *History, from, to time.Time, up bool, first float64, then lengths) error {
 	end := to.Sub(from).Hours()
 	length := first
 	for at := 0.0; at < end; {
@@ -212,11 +263,8 @@ func renew(h *History, from, to time.Time, up bool, first float64, upLaw, downLa
 			return err
 		}
 		at += length
-		if up = !up; up {
-			length = upLaw.draw(rng)
-		} else {
-			length = downLaw.draw(rng)
-		}
+		up = !up
+		length = then.next(up, at)
 	}
 	trim(h, to)
 	return nil

@@ -69,15 +69,16 @@ func (l Law) generator(lognormals bool) generator {
 	up, down := l.laws(lognormals)
 	return generator{
 		kind: kind, name: l.Name + "-like", hosts: 100, days: 30,
-		about: l.About + ", " + family + " intervals as fitted for the Failure Trace Archive",
-		start: time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC), // a Monday
-		host: func(h *Host, t *Trace, rng *rand.Rand) error {
-			isUp := rng.Float64() < up.mean()/(up.mean()+down.mean())
+		about:   l.About + ", " + family + " intervals as fitted for the Failure Trace Archive",
+		start:   time.Date(2000, 1, 3, 0, 0, 0, 0, time.UTC), // a Monday
+		through: true,
+		host: func(h *Host, t *Trace, rng *rand.Rand, w *wave) error {
+			isUp := w.upFirst(up.mean()/(up.mean()+down.mean()), rng)
 			first := down.residual(rng)
 			if isUp {
 				first = up.residual(rng)
 			}
-			return renew(h.History, t.Start, t.End, isUp, first, up, down, rng)
+			return renew(h.History, t.Start, t.End, isUp, first, w.lengths(up, down, rng))
 		},
 	}
 }

@@ -16,7 +16,8 @@ func office() generator {
 		kind: "office", name: "office", hosts: 100, days: 28,
 		about: "owners' hours by day and week, fitted to no record",
 		start: time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), // a Monday
-		host: func(h *Host, t *Trace, rng *rand.Rand) error {
+		own:   true,
+		host: func(h *Host, t *Trace, rng *rand.Rand, _ *wave) error {
 			h.GHz = math.Round(10*(1.6+2.6*rng.Float64())) / 10
 			o := newOwner(rng)
 			for i, from := 0, t.Start; from.Before(t.End); i, from = i+1, from.Add(day) {

@@ -13,7 +13,8 @@ import (
 func addTrace(f *traces.Source, cmd *cobra.Command) {
 	addSynth(f, cmd)
 	cmd.Flags().StringVar(&f.Kind, "synth", "",
-		"make a set of this kind instead of reading a file: "+strings.Join(synthKinds(), " "))
+		"make a set of this kind instead of reading a file, with a rhythm of the day if "+trace.RhythmUsage+
+			" stands behind it: "+strings.Join(synthKinds(), " "))
 	addTraceFile(f, cmd)
 }
 

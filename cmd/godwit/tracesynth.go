@@ -19,7 +19,7 @@ func newTraceSynth() *cobra.Command {
 		Use:   "synth KIND",
 		Short: "Make a set of hosts, labelled synthetic",
 		Long: "Make a set of hosts, labelled synthetic. A host depends on KIND, the seed and its\nnumber alone. " +
-			"Kinds:\n\n" + kindTable(),
+			"Kinds:\n\n" + kindTable() + rhythmHelp,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from.Kind = args[0]
@@ -51,6 +51,15 @@ func newTraceSynth() *cobra.Command {
 		trace.Formats()))
 	return cmd
 }
+
+// rhythmHelp says what a kind takes behind a colon.
+const rhythmHelp = `
+With KIND:rhythm=day the share of hosts that are available goes up and down once each
+day, or each day's window: by swing= to either side of its mean (0 to 0.5), most of them
+at peak= hours after midnight, UTC. Left out, these are what is published of ucb, sdsc,
+lri and deug; of the other sets name a swing. How long hosts stay and are away keeps its
+law, so hosts that stay for days can have little of a rhythm. office has its own.
+`
 
 func kindTable() string {
 	var b strings.Builder

@@ -42,7 +42,7 @@ var rules = map[string]rule{
 
 	"task/table": {own: []string{"task"}},
 
-	"trace": {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
+	"trace": {core: true, own: []string{"internal/spec", "task"}, outside: []string{"github.com/klauspost/compress/"}},
 
 	"predictor": {core: true, own: []string{"task", "trace", "internal/spec"}, outside: []string{"gonum.org/v1/gonum/"}},
 

@@ -63,6 +63,9 @@ func (s *Job) readTables(ctx context.Context) error {
 			return err
 		}
 	}
+	if s.File.Ungrouped() {
+		return s.File.SetGroups(s.rows())
+	}
 	return nil
 }
 

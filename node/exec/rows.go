@@ -26,6 +26,11 @@ func newRows(content Content, spec *task.Job, sealer *seal.Sealer, holders []tas
 	if len(spec.Tables()) == 0 {
 		return nil
 	}
+	return rowsBy(content, sealer, holders)
+}
+
+// rowsBy returns the rows of any tables that holders have.
+func rowsBy(content Content, sealer *seal.Sealer, holders []task.PeerID) *jobRows {
 	r := &jobRows{turn: make(chan struct{}, 1), content: content, sealer: sealer, holders: holders}
 	r.reader = table.NewReader(r.page)
 	return r
@@ -98,10 +103,15 @@ func wrongTable(err error) error {
 
 // Rows returns the rows of the tables of a job that are here, sealed by sealer or not.
 func Rows(ctx context.Context, content Content, spec *task.Job, sealer *seal.Sealer) task.Rows {
-	r := newRows(content, spec, sealer, nil)
-	if r == nil {
+	if len(spec.Tables()) == 0 {
 		return nil
 	}
+	return TableRows(ctx, content, sealer)
+}
+
+// TableRows returns the rows of any tables that are here, sealed by sealer or not.
+func TableRows(ctx context.Context, content Content, sealer *seal.Sealer) task.Rows {
+	r := rowsBy(content, sealer, nil)
 	r.ctx = ctx
 	return r.reader.Row
 }

@@ -120,7 +120,7 @@ func (f *Flow) Of(r task.Reader) Readiness {
 		from, to := f.spec.StageRange(int(n.Stage))
 		c, total = f.stages[n.Stage], to-from
 	case task.NeedBy:
-		c, total = f.groups[grouping{r.From, r.Need}], f.spec.Widest(n)
+		c, total = f.groups[grouping{r.From, r.Need}], task.Needing(f.spec, r)
 	default:
 		from, _ := f.spec.StageRange(r.Stage)
 		of, _ := f.spec.StageRange(int(n.Stage))

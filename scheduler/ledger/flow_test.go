@@ -11,8 +11,10 @@ import (
 
 // randomFlow draws stages that need one another in every way, all of a few tasks.
 func randomFlow(t *rapid.T) *task.Job {
-	axes := []task.Axis{{Name: "a", Step: 1, Count: 3}, {Name: "b", Step: 1, Count: 2}}
-	j := &task.Job{Stages: []task.Stage{{Name: "s0", Sweep: task.Sweep{Axes: axes}}}}
+	rows := &task.Table{Rows: 3, Columns: []task.Column{{Name: "x"}}}
+	axes := []task.Axis{{Name: "a", Table: rows}, {Name: "b", Step: 1, Count: 2}}
+	alike := &task.Grouping{By: []string{"a.x"}, Points: 3, Count: 2, Of: []byte{0b010}} // the first and the last
+	j := &task.Job{Stages: []task.Stage{{Name: "s0", Sweep: task.Sweep{Axes: axes}, Groups: []*task.Grouping{alike}}}}
 	follows := []int{0} // stages that have the axes
 	for s := 1; s < rapid.IntRange(2, 6).Draw(t, "stages"); s++ {
 		allow := rapid.SampledFrom([]uint32{0, 0, 400_000, 1_000_000}).Draw(t, "allow")
@@ -23,7 +25,8 @@ func randomFlow(t *rapid.T) *task.Job {
 			st.Needs = []task.Need{{Stage: of, Kind: task.NeedEach}}
 			follows = append(follows, s)
 		case 1:
-			st.Needs = []task.Need{{Stage: of, Kind: task.NeedBy, By: []string{"b"}}}
+			by := rapid.SampledFrom([]string{"a.x", "b"}).Draw(t, "by")
+			st.Needs = []task.Need{{Stage: of, Kind: task.NeedBy, By: []string{by}}}
 		default:
 			st.Needs = []task.Need{{Stage: of, Kind: task.NeedAfter}}
 		}

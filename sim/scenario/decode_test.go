@@ -200,6 +200,7 @@ func TestMistakes(t *testing.T) {
 		{"migration: psp", `did you mean "pspp"`, ""},
 		{"predictor: oracle", "unknown predictor", "godwit score"},
 		{"synth: seti", `x.yaml:1:8: synth: there is no "seti"`, "ucb"},
+		{"synth: deug:rhythm=week", "one of none, day", "may stand behind it"},
 		{"synth: {hosts: 3}", "synth names no kind", ""},
 		{"synth: {kind: office, seed: 3, resample: true}", "x.yaml:1:29: with resample", ""},
 		{"seeds: 0", "seeds: ", ""},

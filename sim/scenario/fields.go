@@ -234,14 +234,3 @@ func choice[T ~uint8](s *source, to *T, names ...string) func(string, ast.Node) 
 		return nil
 	})
 }
-
-// choiceOf reads one of the names.
-func choiceOf(s *source, to *string, names []string) func(string, ast.Node) *task.Error {
-	return s.scalar("it is one of "+strings.Join(names, ", "), func(text string) error {
-		if !slices.Contains(names, text) {
-			return fmt.Errorf("there is no %s", yamlfile.Quote(text))
-		}
-		*to = text
-		return nil
-	})
-}

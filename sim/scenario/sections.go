@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,7 +44,14 @@ func (r *reader) readTrace(where string, node ast.Node) *task.Error {
 // readSynth reads a kind, or a mapping of what it makes.
 func (r *reader) readSynth(where string, node ast.Node) *task.Error {
 	src := &r.Source
-	kind := choiceOf(r.source, &src.Kind, synthKinds())
+	kind := r.scalar("it is one of "+strings.Join(synthKinds(), ", ")+", and "+trace.RhythmUsage+" may stand behind it",
+		func(text string) error {
+			if name, _, _ := strings.Cut(text, ":"); !slices.Contains(synthKinds(), name) {
+				return fmt.Errorf("there is no %s", yamlfile.Quote(name))
+			}
+			src.Kind = text
+			return trace.CheckSynth(text)
+		})
 	if _, ok := node.(ast.MapNode); !ok {
 		return kind(where, node)
 	}

@@ -357,6 +357,7 @@ class JobFile(TypedDict, total=False):
     file: str
     file_name: str
     key: str
+    sizes: Dict[str, int]
     tables: Dict[str, Table]
 
 
