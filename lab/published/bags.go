@@ -185,7 +185,8 @@ func printBagRows(w io.Writer, of []bags.Row) {
 		}
 		rows = append(rows, []string{x.Name, fmt.Sprintf("%.3f", x.TimesFCFS), fmt.Sprintf("%.3f", x.Worst),
 			fmt.Sprintf("%.3f", x.MedianFCFS), fmt.Sprintf("%.3f", x.LateFCFS), oracle,
-			fmt.Sprintf("%.3f", x.TimesIdeal), fmt.Sprintf("%.0f%%", x.MetPct), fmt.Sprintf("%.3f", x.SentFCFS), fmt.Sprintf("%.0f", x.UploadMiB),
+			fmt.Sprintf("%.3f", x.TimesIdeal), fmt.Sprintf("%.0f%%", x.MetPct), fmt.Sprintf("%.3f", x.SentFCFS),
+			fmt.Sprintf("%.0f", x.UploadMiB),
 			fmt.Sprintf("%.1f", x.Lost), fmt.Sprintf("%.1f", x.Moves), fmt.Sprintf("%.1f", x.Copies)})
 	}
 	const heads = "POLICY /FCFS WORST MEDIAN/FCFS P95/FCFS /ORACLE /IDEAL MET SENT/FCFS UPLOAD-MIB LOST MOVES COPIES"
