@@ -123,6 +123,10 @@ func (w *watcher) submitCopies() (job string) {
 	w.ask(400, "POST", "/v1/plan", `{"tasks": 0}`)
 	w.ask(400, "POST", "/v1/plan", `{"tasks": 1, "work_s": -1}`)
 	w.ask(404, "POST", "/v1/plan", `{"tasks": 1, "overlay": "nowhere"}`)
+	w.ask(200, "POST", "/v1/plan", fmt.Sprintf(`{"tasks": 2, "job": %s}`, b))
+	reuse := string(b[:len(b)-1]) + `, "reuse": true}`
+	w.ask(200, "POST", "/v1/plan", `{"tasks": 2, "job": `+reuse+`}`)
+	w.ask(400, "POST", "/v1/plan", `{"tasks": 3, "job": `+reuse+`}`)
 	job = w.field("id", "POST", "/v1/jobs", string(b))
 	w.ask(400, "POST", "/v1/jobs", "{}")
 	w.ask(404, "POST", "/v1/jobs", `{"overlay": "nowhere"}`)

@@ -24,6 +24,9 @@ type PlanRequest struct {
 	Overlay  string  `json:"overlay,omitempty"` // as in a SubmitRequest
 	// Stages are those of a job that has any, in their order; Work and Memory are then theirs.
 	Stages []PlanStage `json:"stages,omitempty"`
+	// Job is the job as it would be handed in: with it the node says which results it would take from other jobs, and
+	// plans the rest. Modules and inputs need only be named; tables are stored.
+	Job *SubmitRequest `json:"job,omitempty"`
 }
 
 // A PlanStage is a stage of a job that is planned.
@@ -92,13 +95,33 @@ func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
 	}
 	f := &task.File{Work: time.Duration(req.Work * float64(time.Second)), Memory: req.Memory,
 		Replicas: max(1, req.Replicas), Checkpoint: task.Checkpoint{Off: req.Saves != nil && !*req.Saves}}
-	p, err := s.node.Plan(r.Context(), f, req.Tasks, stages, of)
+	taken, err := takeover(r.Context(), s, &req)
+	if err != nil {
+		return err
+	}
+	p, err := s.node.Plan(r.Context(), f, req.Tasks, stages, taken, of)
 	return writeJSON(w, p, err)
 }
 
+// takeover says what the job of a request takes of others; nil where that is not asked.
+func takeover(ctx context.Context, s *Server, req *PlanRequest) (*node.Takeover, error) {
+	if req.Job == nil || !req.Job.Reuse {
+		return nil, nil
+	}
+	sub, err := readSubmission(ctx, s, req.Job)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := s.node.Takeover(ctx, sub)
+	if err == nil && (sub.File.Tasks() != req.Tasks || len(sub.File.Stages) != len(req.Stages)) {
+		err = inputError(fmt.Errorf("the job file has %d tasks, and the request %d", sub.File.Tasks(), req.Tasks))
+	}
+	return &taken, err
+}
+
 const (
-	// maxPlan bounds a request to plan, in bytes.
-	maxPlan = 64 << 10
+	// maxPlan bounds a request to plan, in bytes: a submission, and some numbers.
+	maxPlan = MaxJobFile + 64<<10
 	// maxWork bounds the work of a task that is planned.
 	maxWork = 10 * 365 * 24 * time.Hour
 )

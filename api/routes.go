@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -128,20 +129,29 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxJobFile)).Decode(&req); err != nil {
 		return inputError(fmt.Errorf("reading the submission: %w", err))
 	}
-	sub := node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}, Key: req.Key, Reuse: req.Reuse}
-	var err error
-	if sub.Overlay, err = s.overlayOrUsual(r.Context(), req.Overlay); err != nil {
+	sub, err := readSubmission(r.Context(), s, &req)
+	if err != nil {
 		return err
+	}
+	id, err := s.node.Submit(r.Context(), sub)
+	return writeJSON(w, SubmitReply{ID: id}, err)
+}
+
+// readSubmission reads a submission to an overlay that a server's node serves.
+func readSubmission(ctx context.Context, s *Server, req *SubmitRequest) (sub node.Submission, err error) {
+	sub = node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}, Key: req.Key, Reuse: req.Reuse}
+	if sub.Overlay, err = s.overlayOrUsual(ctx, req.Overlay); err != nil {
+		return sub, err
 	}
 	if req.File == "" {
 		sub.File = task.DefaultFile(req.FileName, req.Args)
 	} else {
 		f, err := task.ParseFile(req.FileName, []byte(req.File))
 		if err != nil {
-			return err
+			return sub, err
 		}
 		if err := f.SetModules(req.Modules); err != nil {
-			return err
+			return sub, err
 		}
 		sub.File = f
 	}
@@ -150,11 +160,10 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, axis := range slices.Sorted(maps.Keys(req.Tables)) {
 		if err := sub.File.SetTable(axis, req.Tables[axis]); err != nil {
-			return err
+			return sub, err
 		}
 	}
-	id, err := s.node.Submit(r.Context(), sub)
-	return writeJSON(w, SubmitReply{ID: id}, err)
+	return sub, nil
 }
 
 func (s *Server) jobs(w http.ResponseWriter, r *http.Request) error {

@@ -44,13 +44,15 @@ type JobEnd struct {
 
 // A Plan is what would become of a job.
 type Plan struct {
-	Overlay string        `json:"overlay"`
-	Tasks   uint64        `json:"tasks"`
-	Runs    uint64        `json:"runs"` // of all tasks, as many members have to run each
-	Work    float64       `json:"work_s"`
-	Memory  int64         `json:"memory_bytes"`
-	Ready   []task.PeerID `json:"ready"` // who could run it now
-	Slots   int           `json:"slots"` // of those, busy ones too
+	Overlay string  `json:"overlay"`
+	Tasks   uint64  `json:"tasks"`
+	Runs    uint64  `json:"runs"` // of all tasks, as many members have to run each
+	Work    float64 `json:"work_s"`
+	Memory  int64   `json:"memory_bytes"`
+	// Taken are tasks whose results are taken from other jobs, as far as that was asked for: the forecast is of the rest.
+	Taken []message.Taken `json:"taken,omitempty"`
+	Ready []task.PeerID   `json:"ready"` // who could run it now
+	Slots int             `json:"slots"` // of those, busy ones too
 	// Unfit is why others could not, grouped.
 	Unfit    []WhyReason     `json:"unfit"`
 	Forecast ending.Forecast `json:"forecast"`
@@ -132,8 +134,9 @@ func (s *seer) swarm(ctx context.Context, ref string) (sw ending.Swarm, name str
 
 // Plan says what would become of a job of so many tasks, of an overlay by its name or ID, if it
 // were handed in now. Nothing is. Of the file Work, Memory, Replicas and Checkpoint count. stages are those of a
-// job that has any, in their order.
-func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, stages []task.Outline, of string) (Plan, error) {
+// job that has any, in their order. taken is what it takes of others, of as many stages; nil for nothing.
+func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, stages []task.Outline, taken *Takeover,
+	of string) (Plan, error) {
 	sw, name, err := s.swarm(ctx, of)
 	if err != nil {
 		return Plan{}, err
@@ -145,10 +148,21 @@ func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, stages []ta
 	if jobs, err := s.queries.Jobs(ctx); err == nil {
 		sw.Others = others(jobs, name, "")
 	}
-	job := ending.Job{Waiting: p.Runs, Memory: f.Memory, Declared: f.Work, Save: saveOf(f.Checkpoint)}
+	if taken == nil {
+		taken = &Takeover{Stages: make([]uint64, max(1, len(stages)))}
+	}
+	p.Taken = taken.From
+	replicas := uint64(max(1, f.Replicas))
+	job := ending.Job{Waiting: p.Runs - min(p.Runs, taken.tasks()*replicas), Memory: f.Memory, Declared: f.Work,
+		Save: saveOf(f.Checkpoint)}
 	if len(stages) > 0 {
 		job.Waiting, job.Memory, job.Declared = 0, 0, 0
-		job.Stages = planned(stages, uint64(max(1, f.Replicas)))
+		job.Stages = planned(stages, replicas)
+		for k := range job.Stages {
+			stage := &job.Stages[k]
+			stage.Over = min(stage.Waiting, taken.Stages[k]*replicas)
+			stage.Waiting -= stage.Over
+		}
 	}
 	p.Forecast, err = ending.Ahead(s.now(), &job, &sw, ending.Options{})
 	return p, err

@@ -21,7 +21,7 @@ func TestEndsForeseen(t *testing.T) {
 		asks := s.peers[1]
 		const work = 10 * time.Minute
 		f := &task.File{Work: work, Memory: 1 << 20, Replicas: 1}
-		p, err := asks.Plan(t.Context(), f, 8, nil, "")
+		p, err := asks.Plan(t.Context(), f, 8, nil, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,19 +34,27 @@ func TestEndsForeseen(t *testing.T) {
 		chain := []task.Outline{{Tasks: 4, Work: work.Seconds()}, {Tasks: 4, Work: work.Seconds(),
 			Needs: []task.OutlineNeed{{Stage: 0, From: 1}}}}
 		chain = append(chain, task.Outline{Tasks: 1, Work: work.Seconds(), Needs: []task.OutlineNeed{{Stage: 1, From: 1}}})
-		one, err := asks.Plan(t.Context(), f, 9, chain, "")
+		one, err := asks.Plan(t.Context(), f, 9, chain, nil, "")
 		if e := one.Forecast; err != nil || e.Median < p.Forecast.Median {
 			t.Errorf("three stages, one after the other, end as %+v, %v", e, err)
 		}
+		rest, err := asks.Plan(t.Context(), f, 9, chain, &Takeover{Stages: []uint64{4, 4, 0}}, "")
+		if e := rest.Forecast; err != nil || e.Median >= one.Forecast.Median || e.Median < 200 {
+			t.Errorf("the last of three stages alone ends as %+v, %v", e, err)
+		}
+		rest, err = asks.Plan(t.Context(), f, 8, nil, &Takeover{Stages: []uint64{8}}, "")
+		if err != nil || rest.Forecast.Median != 0 || rest.Runs != 8 {
+			t.Errorf("of what is all taken it is %+v, %v", rest, err)
+		}
 		f.Memory = 1 << 40
-		if p, err = asks.Plan(t.Context(), f, 8, nil, ""); err != nil || len(p.Ready) != 0 || len(p.Unfit) != 1 ||
+		if p, err = asks.Plan(t.Context(), f, 8, nil, nil, ""); err != nil || len(p.Ready) != 0 || len(p.Unfit) != 1 ||
 			!strings.Contains(p.Unfit[0].Reason, "the task may need") || p.Forecast.Reason == "" {
 			t.Errorf("too large for all it is %+v, %v", p, err)
 		}
 		if jobs, err := asks.Jobs(t.Context()); err != nil || len(jobs) != 0 {
 			t.Errorf("by planning these were handed in: %+v, %v", jobs, err)
 		}
-		if _, err := asks.Plan(t.Context(), f, 8, nil, "nowhere"); !errors.Is(err, ErrUnknownOverlay) {
+		if _, err := asks.Plan(t.Context(), f, 8, nil, nil, "nowhere"); !errors.Is(err, ErrUnknownOverlay) {
 			t.Errorf("of an overlay that is not served: %v", err)
 		}
 
@@ -98,7 +106,7 @@ func TestLiarsForeseen(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		plan, err := p.Plan(t.Context(), &task.File{Work: time.Hour, Memory: 1 << 20, Replicas: 1}, 100, nil, "")
+		plan, err := p.Plan(t.Context(), &task.File{Work: time.Hour, Memory: 1 << 20, Replicas: 1}, 100, nil, nil, "")
 		if err != nil || !(plan.Forecast.High >= plan.Forecast.Low) || len(plan.Ready)+len(plan.Unfit) < 2 {
 			t.Errorf("among liars it is %+v, %v", plan, err)
 		}

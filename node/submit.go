@@ -135,15 +135,29 @@ func (ss *submissions) groupTasks(ctx context.Context, s Submission) error {
 
 // sign makes a submission a job of an overlay with those rules, and signs it.
 func (ss *submissions) sign(s Submission, of overlay.ID, rules *overlay.Manifest) (task.Record, error) {
+	job, err := ss.job(s, of, rules)
+	if err != nil {
+		return task.Record{}, err
+	}
+	rec, err := task.SignJob(job, ss.key)
+	if err != nil {
+		return task.Record{}, fmt.Errorf("signing the job: %w", err)
+	}
+	rec.Key = s.Key
+	return rec, nil
+}
+
+// job makes a submission a job of an overlay with those rules.
+func (ss *submissions) job(s Submission, of overlay.ID, rules *overlay.Manifest) (*task.Job, error) {
 	nonce := make([]byte, nonceSize)
 	rand.Read(nonce)
 	job, err := s.File.Job(s.Module, s.Inputs, string(of), time.Now().UTC(), nonce)
 	if err != nil {
-		return task.Record{}, err
+		return nil, err
 	}
 	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
 	if rules.Checks != nil && job.Replicas > 1 {
-		return task.Record{}, s.File.ErrorAt("replicas", fmt.Sprintf(
+		return nil, s.File.ErrorAt("replicas", fmt.Sprintf(
 			"the overlay has the results of every job checked by verify: %v, not by replicas", rules.Checks),
 			"leave replicas out")
 	}
@@ -156,12 +170,7 @@ func (ss *submissions) sign(s Submission, of overlay.ID, rules *overlay.Manifest
 		draw := sha256.Sum256(key[:])
 		job.Verify.Draw = draw[:]
 	}
-	rec, err := task.SignJob(job, ss.key)
-	if err != nil {
-		return task.Record{}, fmt.Errorf("signing the job: %w", err)
-	}
-	rec.Key = s.Key
-	return rec, nil
+	return job, nil
 }
 
 // offer gives the record to the submitter and waits for the answer.

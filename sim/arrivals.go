@@ -121,14 +121,21 @@ func (s *source) refill(at time.Duration) (arrival, bool) {
 			st.at = at
 			a := st.take()
 			if st.tasks == 0 {
-				s.turn = (s.turn + 1) % len(s.saturated)
+				s.pass()
 			}
 			return a, true
 		}
 		st.tasks = 0
-		s.turn = (s.turn + 1) % len(s.saturated)
+		s.pass()
 	}
 	return arrival{}, false
+}
+
+// pass gives the turn to the next saturated class.
+func (s *source) pass() {
+	if s.turn++; s.turn == len(s.saturated) {
+		s.turn = 0
+	}
 }
 
 // refillOf returns a task of one saturated class if it is open at a time, false if
@@ -176,8 +183,12 @@ func (st *stream) take() arrival {
 	if st.is == nil {
 		return arrival{at: st.at, class: logClass, work: st.work, memory: st.memory, state: st.memory}
 	}
-	return arrival{at: st.at, class: st.class, work: draw(st.is.Work, st.law, st.works), memory: st.is.Memory,
-		state: cmp.Or(st.is.State, st.is.Memory)}
+	state := st.is.State
+	if state == 0 {
+		state = st.is.Memory
+	}
+	work := draw(st.is.Work, st.law, st.works)
+	return arrival{at: st.at, class: st.class, work: work, memory: st.is.Memory, state: state}
 }
 
 // draw draws a length of a mean; the mean itself where the law is nil. It is never

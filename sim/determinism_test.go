@@ -150,6 +150,51 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
+// Runs of several seeds have nothing in common: alone, side by side, in another order and
+// by another number of workers each gives the same bytes.
+func TestSeedsSideBySide(t *testing.T) {
+	var alone [][]byte
+	var all []*Scenario
+	for _, like := range everything(t) {
+		for seed := range uint64(4) {
+			s := *like
+			s.Seed = seed
+			r, err := Run(&s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, alone = append(all, &s), append(alone, encode(t, r))
+			if seed > 0 && bytes.Equal(alone[len(alone)-1], alone[len(alone)-2]) {
+				t.Errorf("placement %s: seeds %d and %d give the same", s.Placement, seed-1, seed)
+			}
+		}
+	}
+	backwards, shuffled := make([]int, len(all)), rand.New(rand.NewPCG(1, 0)).Perm(len(all))
+	for i := range backwards {
+		backwards[i] = len(all) - 1 - i
+	}
+	for _, tt := range []struct {
+		name    string
+		workers int
+		order   []int
+	}{{"backwards", 1, backwards}, {"backwards", 5, backwards}, {"shuffled", 3, shuffled}, {"shuffled", 16, shuffled}} {
+		ss := make([]*Scenario, len(all))
+		for i, k := range tt.order {
+			ss[i] = all[k]
+		}
+		reports, err := RunAll(ss, onWorkers(tt.workers))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range tt.order {
+			if got := encode(t, reports[i]); !bytes.Equal(got, alone[k]) {
+				t.Fatalf("%s, %d workers, placement %s, seed %d:\n%s\nalone:\n%s", tt.name, tt.workers, ss[i].Placement,
+					ss[i].Seed, got, alone[k])
+			}
+		}
+	}
+}
+
 // Nothing of a scenario is changed by a run, and watching changes no run.
 func TestRunLeavesScenarioAlone(t *testing.T) {
 	for i, s := range everything(t) {

@@ -53,7 +53,10 @@ func (r *rules) rerate(h *simHost) {
 func (f *farm) rearm(i int32, h *simHost) {
 	h.wants = h.graceEnd
 	if h.root != none && h.workRate > 0 && f.runs(h) {
-		left := (f.tasks.slots[h.root].endWork - h.workClock) / h.workRate
+		left := f.tasks.slots[h.root].endWork - h.workClock
+		if h.workRate != 1 { // which saves a division
+			left /= h.workRate
+		}
 		if left < maxSpan {
 			h.wants = f.now + max(0, int64(math.Ceil(left-slack)))
 		}
@@ -174,8 +177,7 @@ func (w *world) change(i int32) {
 	state, share := trace.Unobserved, 0.
 	h.spell++
 	if int(h.spell) < r.history.Len() {
-		s := r.history.Spell(int(h.spell))
-		state, share = s.State, s.CPU
+		state, share = r.history.Present(int(h.spell))
 	}
 	w.nextChange(i, h, state)
 	if state == h.state && share == r.share {
@@ -200,16 +202,16 @@ func (f *farm) nextChange(i int32, h *simHost, state trace.State) {
 	history := f.records[i].history
 	n := history.Len()
 	for k := int(h.spell) + 1; k < n; k++ {
-		s := history.Spell(k)
-		if !f.cpuMatters && s.State == state {
+		begin, next := history.Begin(k)
+		if !f.cpuMatters && next == state {
 			h.spell = int32(k) // the same, with another share of the processors
 			continue
 		}
 		phase := int64(phaseLeaves)
-		if s.State == trace.Available && state != trace.Available {
+		if next == trace.Available && state != trace.Available {
 			phase = phaseUps
 		}
-		f.push(f.since(s.Start), phase, onChange, i)
+		f.push(f.sinceMillis(begin), phase, onChange, i)
 		return
 	}
 	if int(h.spell) < n {

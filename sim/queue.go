@@ -47,12 +47,16 @@ func (v *view) SkipJob() {
 // find returns the task of a placement among those shown; policies mostly place
 // in the order shown.
 func (v *view) find(id uint64) int32 {
-	ts := v.w.tasks.slots
-	for k := range v.shown {
-		if i := (v.seen + k) % len(v.shown); ts[v.shown[i]].id == id {
+	ts, i := v.w.tasks.slots, v.seen
+	for range v.shown {
+		if i >= len(v.shown) {
+			i = 0
+		}
+		if ts[v.shown[i]].id == id {
 			v.seen = i + 1
 			return v.shown[i]
 		}
+		i++
 	}
 	return none
 }

@@ -45,14 +45,11 @@ func (r *ranks) note(i int32) {
 // for the few tasks that wait, and says whether it could.
 func (w *world) shortlist() bool {
 	r := &w.ranks
-	if r.order == nil || !w.widened || w.saturated {
+	if r.order == nil || !w.widened || w.saturated || w.waiting > rankedTasks {
 		return false
 	}
-	tasks, memory := 0, int64(0)
+	tasks, memory := w.waiting, int64(0)
 	for k := w.queue.head; k != none; k = w.tasks.slots[k].next {
-		if tasks++; tasks > rankedTasks {
-			return false
-		}
 		memory = max(memory, w.tasks.slots[k].memory)
 	}
 	w.rank()
@@ -110,7 +107,10 @@ func (w *world) compete(i, is int32) {
 	k := w.ranks.width + int(i)
 	best[k] = is
 	for k /= 2; k > 0; k /= 2 {
-		best[k] = w.faster(best[2*k], best[2*k+1])
+		was := best[k]
+		if best[k] = w.faster(best[2*k], best[2*k+1]); best[k] == was && was != i {
+			return // another is first here, before as now: so it is above
+		}
 	}
 }
 

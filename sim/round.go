@@ -36,7 +36,9 @@ func (w *world) place() {
 func (w *world) offerAll() []place.Host {
 	w.offers, w.offered = w.offers[:0], w.offered[:0]
 	if !w.widened {
-		slices.Sort(w.touched)
+		if len(w.touched) > 1 {
+			slices.Sort(w.touched)
+		}
 		for _, i := range w.touched {
 			if w.roomy.has(i) {
 				w.offer(i)

@@ -162,16 +162,17 @@ func (w *world) opening() {
 // any stay, and loses them.
 func (w *world) admit(a arrival) int32 {
 	k := w.tasks.take()
-	w.tasks.slots[k] = simTask{
-		id: w.born, arrived: w.now, placed: -1, work: max(1, int64(a.work)), memory: a.memory, state: a.state, class: a.class,
-		savedHost: none, host: none, pair: pair{twin: none}, passage: passage{origin: none, to: none},
-		links: links{child: none, sib: none, hnext: none, hprev: none},
-	}
+	t := &w.tasks.slots[k]
+	*t = simTask{} // in place, where a literal would be made elsewhere and copied
+	t.id, t.arrived, t.placed = w.born, w.now, -1
+	t.work, t.memory, t.state, t.class = max(1, int64(a.work)), a.memory, a.state, a.class
+	t.savedHost, t.host, t.twin, t.origin, t.to = none, none, none, none, none
+	t.child, t.sib, t.hnext, t.hprev = none, none, none, none
 	w.born++
 	w.tally.enters(w.now)
 	w.tally.arrived++
 	if w.classes != nil {
-		w.classes.tallies[w.classes.number(&w.tasks.slots[k])].arrived++
+		w.classes.tallies[w.classes.number(t)].arrived++
 	}
 	if w.watch != nil {
 		w.decided(k, "arrived", none, none, "")

@@ -12,12 +12,14 @@ type spread struct {
 	n      uint64
 	sum    float64
 	most   float64
-	values []float64
+	values []float64   // the last ones
+	full   [][]float64 // those before them, chunkKept each: none is copied as they become more
 	bins   []uint64
 }
 
 const (
 	exactKept = 1 << 20
+	chunkKept = 1 << 12 // 32 KiB; divides exactKept
 	binBits   = 9
 	binShift  = 52 - binBits
 )
@@ -37,14 +39,25 @@ func (s *spread) add(v float64) {
 		s.count(v)
 		return
 	}
-	s.values = append(s.values, v)
-	if len(s.values) == exactKept {
-		s.bins = make([]uint64, binCount)
-		for _, v := range s.values {
+	if s.values = append(s.values, v); len(s.values) == chunkKept {
+		s.fill()
+	}
+}
+
+// fill puts a full chunk aside, or all of them into bins.
+func (s *spread) fill() {
+	s.full = append(s.full, s.values)
+	if s.n < exactKept {
+		s.values = make([]float64, 0, chunkKept)
+		return
+	}
+	s.bins = make([]uint64, binCount)
+	for _, chunk := range s.full {
+		for _, v := range chunk {
 			s.count(v)
 		}
-		s.values = nil
 	}
+	s.values, s.full = nil, nil
 }
 
 func (s *spread) count(v float64) {
@@ -57,6 +70,7 @@ func (s *spread) of() Spread {
 	if s.n == 0 {
 		return Spread{}
 	}
+	s.values, s.full = slices.Concat(append(s.full, s.values)...), nil
 	slices.Sort(s.values)
 	return Spread{N: s.n, Mean: s.sum / float64(s.n), P50: s.quantile(0.5), P95: s.quantile(0.95), P99: s.quantile(0.99),
 		Max: s.most}

@@ -31,6 +31,8 @@ func newWorld(s *Scenario) (*world, error) {
 		grace: int64(s.Hosts.Grace), network: s.Network, saves: s.Checkpoints, seed: s.Seed,
 	}
 	w.start, w.end, w.watch, w.roomy = s.Day0(), int64(span), s.Watch, newHostSet(len(s.Trace.Hosts))
+	w.millis = w.start.UnixMilli()
+	w.rest = int64(w.start.Sub(time.UnixMilli(w.millis)))
 	w.tasks.free = none
 	w.perSlot = 1 / float64(w.slots)
 	w.view.w = w

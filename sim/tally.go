@@ -109,8 +109,13 @@ func (y *tally) succeed(now int64, t *simTask) {
 		return
 	}
 	y.succeeded++
-	y.response.add(float64(now-t.arrived) / 1e9)
-	y.makespan.add(float64(now-t.placed) / 1e9)
+	response := float64(now-t.arrived) / 1e9
+	makespan := response
+	if t.placed != t.arrived {
+		makespan = float64(now-t.placed) / 1e9
+	}
+	y.response.add(response)
+	y.makespan.add(makespan)
 }
 
 func (y *tally) fail(now int64, early bool) {

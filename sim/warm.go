@@ -6,7 +6,7 @@ package sim
 func (w *world) warm() int64 {
 	read := int64(0)
 	next := w.agenda.near.events
-	if len(next) < warmLeast || len(w.hosts) < warmLeast {
+	if len(next) < warmLeast || len(w.hosts) < warmHosts {
 		return 0
 	}
 	for k := range next {
@@ -26,12 +26,17 @@ func (w *world) warm() int64 {
 		case onChange:
 			history := w.records[e.index()].history
 			if n := int(w.hosts[e.index()].spell) + 1; n < history.Len() {
-				read += int64(history.Spell(n).State)
+				at, _ := history.Begin(n)
+				read += at
 			}
 		}
 	}
 	return read
 }
 
-// warmLeast is from how many on it is worth it.
-const warmLeast = 8
+// warmLeast is from how many events on it is worth it, and warmHosts from how many
+// hosts: fewer stay in the second cache.
+const (
+	warmLeast = 8
+	warmHosts = 2048
+)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -49,6 +50,8 @@ type rules struct {
 type timeline struct {
 	start    time.Time
 	now, end int64 // nanoseconds after start
+	millis   int64 // start, since 1970
+	rest     int64 // of start, nanoseconds beyond millis
 	agenda   agenda
 }
 
@@ -108,6 +111,18 @@ func (l *timeline) time() time.Time { return l.start.Add(time.Duration(l.now)) }
 
 // since is a time as nanoseconds after Start, 0 at least.
 func (l *timeline) since(t time.Time) int64 { return max(0, int64(t.Sub(l.start))) }
+
+// sinceMillis is since of a time in milliseconds since 1970.
+func (l *timeline) sinceMillis(t int64) int64 {
+	d := t - l.millis
+	switch {
+	case d <= 0:
+		return 0
+	case d > math.MaxInt64/int64(time.Millisecond):
+		return math.MaxInt64
+	}
+	return d*int64(time.Millisecond) - l.rest
+}
 
 // push puts an event on the agenda. After the end nothing happens, and at it
 // only completions.

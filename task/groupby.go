@@ -201,7 +201,7 @@ func (s *Sweep) checkNames(by []string, stage string) *fault {
 	for _, u := range s.units(by) {
 		whole := slices.IndexFunc(u.names, func(name string) bool { return !strings.Contains(name, ".") })
 		if whole >= 0 && u.split != nil {
-			return faultf("by", "leave the columns out: each row is a group then; or have all that tells groups apart in columns",
+			return faultf("by", "leave the columns out: each row is a group then; or name columns alone",
 				"groups by axis %s and by columns of what goes with it: %s", u.names[whole], strings.Join(u.names, ", "))
 		}
 	}

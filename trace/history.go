@@ -132,6 +132,16 @@ func (h *History) Spell(i int) Spell {
 		CPU: float64(c.cpu) / cpuUnit}
 }
 
+// Begin returns when spell i begins, in milliseconds since 1970, and its state: part of
+// what Spell does, for who goes through many.
+func (h *History) Begin(i int) (millis int64, s State) { return h.changes[i].at, h.changes[i].state }
+
+// Present returns the state of spell i, and the share of the processors that is free in it.
+func (h *History) Present(i int) (s State, cpu float64) {
+	c := &h.changes[i]
+	return c.state, float64(c.cpu) / cpuUnit
+}
+
 // Since is when the history begins; zero when it is empty.
 func (h *History) Since() time.Time {
 	if len(h.changes) == 0 {

@@ -50,6 +50,18 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// Begin and Present say of a spell what Spell says.
+func partsAreTheSpell(t *rapid.T, h *History, i int) {
+	want := h.Spell(i)
+	millis, begins := h.Begin(i)
+	if !time.UnixMilli(millis).Equal(want.Start) || begins != want.State {
+		t.Fatalf("spell %d begins at %d as %v, want %+v", i, millis, begins, want)
+	}
+	if is, cpu := h.Present(i); is != want.State || cpu != want.CPU {
+		t.Fatalf("spell %d is %v with %v of the processors, want %+v", i, is, cpu, want)
+	}
+}
+
 // Whatever is appended, spells touch, neighbours differ, and Find agrees with a
 // search from the start.
 func TestHistoryHoldsTogether(t *testing.T) {
@@ -61,6 +73,7 @@ func TestHistoryHoldsTogether(t *testing.T) {
 		}
 		for i := range h.Len() {
 			s := h.Spell(i)
+			partsAreTheSpell(t, &h, i)
 			if i+1 < h.Len() {
 				next := h.Spell(i + 1)
 				if !s.End.After(s.Start) || !next.Start.Equal(s.End) || (next.State == s.State && next.CPU == s.CPU) {

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -32,7 +33,8 @@ func (p *Progress) Import(done, total int64) {
 	}
 	p.last = now
 	took := now.Sub(p.begun)
-	line := fmt.Sprintf("%s of %s of inputs stored, %s", task.FormatSize(done), task.FormatSize(total), table.Rough(took))
+	line := fmt.Sprintf("%s of %s of inputs %s, %s", task.FormatSize(done), task.FormatSize(total),
+		cmp.Or(p.Imports, "stored"), table.Rough(took))
 	if left := time.Duration(float64(took) * float64(total-done) / float64(max(done, 1))); !ended && done > 0 {
 		line += ", about " + table.Rough(left.Round(time.Second)) + " to go"
 	}

@@ -37,6 +37,8 @@ type Progress struct {
 	End   func() string
 	asked time.Time
 	toGo  string // what End said last
+
+	Imports string // what becomes of inputs: "" is that they are stored
 }
 
 // AskEvery is how often End is asked: it takes the node some tens of milliseconds.

@@ -13,9 +13,6 @@ import (
 	"godwit/task"
 )
 
-// An Import tells how far the job's inputs are stored: so many of so many bytes.
-type Import func(done, total int64)
-
 // hashFirst is the least size of a file, in bytes, of which the node is asked whether it has it before it
 // is sent: below it sending is not more than asking.
 const hashFirst = 16 << 20

@@ -14,15 +14,6 @@ import (
 	"godwit/task"
 )
 
-// inputsHint says where files are looked for.
-const inputsHint = "files are looked up in the job file's directory and may not lead out of it"
-
-// An input is a file that the job reads, as it was found.
-type input struct {
-	name string
-	info fs.FileInfo
-}
-
 // checkInputs finds every input that the job can name: files by name, all of directories, and what
 // patterns match. The root refuses what leads out of the job's directory, through symbolic links too.
 func (s *Job) checkInputs() error {

@@ -22,7 +22,8 @@ type Planned struct {
 	Files int   `json:"files"` // of those, inputs
 }
 
-// Plan asks what would become of a job. Nothing of its files is sent.
+// Plan asks what would become of a job. Nothing of its files is sent, but for tables where it takes results of others:
+// see Job.Reuse.
 func Plan(ctx context.Context, client *api.Client, s *Job) (Planned, error) {
 	p := Planned{Name: s.File.Name, Bytes: int64(len(s.Code)), Files: len(s.inputs)}
 	for _, in := range s.inputs {
@@ -35,9 +36,13 @@ func Plan(ctx context.Context, client *api.Client, s *Job) (Planned, error) {
 		p.Bytes += int64(len(code))
 	}
 	saves := !s.File.Checkpoint.Off
-	var err error
+	job, err := s.named(ctx, client)
+	if err != nil {
+		return p, err
+	}
 	p.Plan, err = client.Plan(ctx, api.PlanRequest{Tasks: s.File.Tasks(), Work: s.File.Work.Seconds(),
-		Memory: s.File.Memory, Replicas: s.File.Replicas, Saves: &saves, Overlay: s.Overlay, Stages: planStages(s.File)})
+		Memory: s.File.Memory, Replicas: s.File.Replicas, Saves: &saves, Overlay: s.Overlay, Stages: planStages(s.File),
+		Job: job})
 	return p, err
 }
 
@@ -58,6 +63,16 @@ func (p *Planned) Print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s to send to %s\n", p.Name, counted(p.Tasks, "task"), task.FormatSize(p.Bytes), p.Overlay)
 	if p.Runs > p.Tasks {
 		fmt.Fprintf(w, "each task runs on %d members\n", p.Runs/max(1, p.Tasks))
+	}
+	taken := uint64(0)
+	for _, t := range p.Taken {
+		taken += t.Tasks
+		fmt.Fprintf(w, "%d of %d results would be taken from job %s; --fresh runs all tasks\n", t.Tasks, p.Tasks,
+			table.ShortJob(t.Job))
+	}
+	if taken > 0 && taken == p.Tasks {
+		fmt.Fprintln(w, "nothing is left to run")
+		return
 	}
 	fmt.Fprintf(w, "%s could run it now, with %s\n", counted(uint64(len(p.Ready)), "member"),
 		counted(uint64(p.Slots), "slot"))

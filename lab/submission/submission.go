@@ -19,35 +19,6 @@ import (
 	"godwit/task"
 )
 
-// A Job is a job file with everything that it names read and checked.
-type Job struct {
-	Name   string // of the file, for messages
-	Text   string // of the job file; "" for a bare module
-	args   []string
-	File   *task.File
-	module string            // path
-	Code   []byte            // the module
-	stages map[string][]byte // modules of a job with stages, by stage
-	dir    *os.Root          // of the job file; inputs are read below it
-	inputs []input           // below dir, sorted by name
-	tables []axisTable
-	// Import is told how far the inputs are stored; nil: nobody is.
-	Import Import
-	// Overlay to hand it to; "" leaves it to the node
-	Overlay string
-	// Reuse takes results that the node holds of other jobs, for tasks that are the same.
-	Reuse bool
-}
-
-// New makes a job of the text of a job file and the code of its module; it has no inputs.
-func New(name, text string, code []byte) (*Job, error) {
-	f, err := task.ParseFile(name, []byte(text))
-	if err != nil {
-		return nil, err
-	}
-	return &Job{Name: name, Text: text, File: f, Code: code}, nil
-}
-
 // Read reads a job file, or makes one for a bare module, and checks
 // all of it: nothing is sent before everything is known to be there and right. Close the job.
 func Read(path string, args []string) (*Job, error) {
@@ -151,16 +122,6 @@ func (s *Job) putModules(ctx context.Context, client *api.Client, req *api.Submi
 		req.Modules[name] = m.CID
 	}
 	return nil
-}
-
-// reason is an error of the file system without the path, which the message
-// has already.
-func reason(err error) string {
-	var at *os.PathError
-	if errors.As(err, &at) {
-		return at.Err.Error()
-	}
-	return err.Error()
 }
 
 // Submit stores the module and the inputs at the node and hands in the job.

@@ -16,27 +16,6 @@ import (
 	"godwit/task/table"
 )
 
-// A stored table is that of an axis, in a file that is removed with the job.
-type axisTable struct {
-	axis  string
-	table task.Table
-	file  *os.File
-}
-
-// Close removes what was written for the job on this machine. It may be called twice.
-func (s *Job) Close() error {
-	var err error
-	for _, t := range s.tables {
-		err = errors.Join(err, t.file.Close(), os.Remove(t.file.Name()))
-	}
-	s.tables = nil
-	if s.dir != nil {
-		err = errors.Join(err, s.dir.Close())
-		s.dir = nil
-	}
-	return err
-}
-
 // readTables reads the axes whose values are in files, a row at a time.
 func (s *Job) readTables(ctx context.Context) error {
 	for _, axis := range s.File.Unread() {

@@ -57,6 +57,9 @@ func (p *FCFS) Traits() Traits { return Traits{Rank: p.rank} }
 
 // Place implements Policy.
 func (p *FCFS) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
+	if len(hosts) == 1 {
+		return p.sole(queue, hosts[0])
+	}
 	p.begin(hosts)
 	for misses := 0; len(p.ranked)+len(p.aside) > 0 && misses < maxMisses; {
 		var ok bool
@@ -77,6 +80,28 @@ func (p *FCFS) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand
 		p.out = append(p.out, Placement{t.ID, h.Peer, fcfsReason(h)})
 		h.Take(t)
 		p.ranked.changed(k, h)
+	}
+	return p.out
+}
+
+// sole is a round of one host, which mostly has just ended a task: there is nobody to
+// compare it with.
+func (p *FCFS) sole(queue Queue, h Host) []Placement {
+	p.out = p.out[:0]
+	for misses := 0; h.Free > 0 && misses < maxMisses; {
+		t, ok := queue.Next()
+		if !ok {
+			break
+		}
+		if !h.Fits(&t) {
+			if misses++; !h.holds(&t) {
+				queue.SkipJob()
+			}
+			continue
+		}
+		misses = 0
+		p.out = append(p.out, Placement{t.ID, h.Peer, fcfsReason(&h)})
+		h.Take(&t)
 	}
 	return p.out
 }

@@ -71,3 +71,32 @@ func told(ps []Placement) (out []string) {
 	}
 	return out
 }
+
+// A round of one host gives what it gives beside another that has no memory for anything.
+func TestFCFSSoleHost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := Host{Peer: "a", Slots: rapid.IntRange(1, 3).Draw(t, "slots"), Memory: 8, Speed: 1}
+		h.Running = rapid.IntRange(0, h.Slots).Draw(t, "running")
+		h.Free = h.Slots - h.Running + rapid.IntRange(0, 2).Draw(t, "ahead")
+		h.MemoryFree = rapid.Int64Range(0, h.Memory).Draw(t, "free memory")
+		var waiting []Task
+		for i := range rapid.IntRange(0, 2*maxMisses).Draw(t, "tasks") {
+			w := Task{ID: task.TaskID{Job: task.JobID(rapid.SampledFrom([]string{"x", "y"}).Draw(t, "job")), Index: uint64(i)},
+				Memory: rapid.Int64Range(1, 6).Draw(t, "memory")}
+			if rapid.IntRange(0, 3).Draw(t, "avoids") == 0 {
+				w.Avoid = []task.PeerID{"a"}
+			}
+			waiting = append(waiting, w)
+		}
+		hosts := []Host{h, {Peer: "b", Slots: 1, Free: 1}}
+		if h.Free == 0 {
+			return // nobody offers it
+		}
+		now := time.Unix(0, 0)
+		alone := told((&FCFS{}).Place(now, &list{tasks: waiting}, hosts[:1], Unknown{}, nil))
+		beside := told((&FCFS{}).Place(now, &list{tasks: waiting}, hosts, Unknown{}, nil))
+		if !slices.Equal(alone, beside) {
+			t.Fatalf("alone %v, beside another %v", alone, beside)
+		}
+	})
+}

@@ -74,6 +74,9 @@ func (n *node) persist(p message.Persist) {
 
 func (n *node) post(e message.Send) {
 	if e.To == n.id {
+		if n.own == nil {
+			n.own = n.w.letters.empty()
+		}
 		n.own = append(n.own, e.Message)
 		return
 	}
@@ -84,8 +87,35 @@ func (n *node) post(e message.Send) {
 			return
 		}
 	}
-	n.lines = append(n.lines, line{to, []message.Message{e.Message}})
+	n.lines = append(n.lines, line{to, append(n.w.letters.empty(), e.Message)})
 }
+
+// letters are lists of messages that have been told, for the next ones: nobody keeps what
+// member.Said points to.
+type letters [][]message.Message
+
+func (l *letters) empty() []message.Message {
+	last := len(*l) - 1
+	if last < 0 {
+		return nil
+	}
+	out := (*l)[last]
+	*l = (*l)[:last]
+	return out
+}
+
+// back takes a list that is needed no more.
+func (l *letters) back(told []message.Message) {
+	if cap(told) == 0 || len(*l) == lettersKept {
+		return
+	}
+	clear(told)
+	*l = append(*l, told[:0])
+}
+
+// lettersKept is how many lists are kept: more are on their way only where thousands of
+// nodes speak at once.
+const lettersKept = 1 << 10
 
 // bring gets the blocks that are not here from whoever of the holders has them,
 // and says which it could not get.

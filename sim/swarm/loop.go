@@ -66,6 +66,11 @@ func (n *node) flush() {
 		for i := range own {
 			n.tell(member.Said{Of: n.m, From: n.id, Message: &own[i]})
 		}
+		if n.lines == nil {
+			clear(lines)
+			n.lines = lines[:0]
+		}
+		n.w.letters.back(own)
 	}
 }
 
@@ -82,13 +87,19 @@ func (n *node) arrange() {
 		return
 	}
 	n.wakeAt = at
-	life := n.life
-	n.w.queue.add(at.Sub(n.w.base), talking, func() {
-		if n.up && n.life == life && n.wakeAt.Equal(at) {
+	n.w.queue.add(at.Sub(n.w.base), talking, n.woken)
+}
+
+// waking is what the timer of this life of the node does. A time that was arranged and is
+// not the one that comes next any more is passed over.
+func (n *node) waking() func() {
+	life, wake := n.life, n.wake
+	return func() {
+		if n.up && n.life == life && n.wakeAt.Equal(n.w.clock) {
 			n.wakeAt = time.Time{}
-			n.turn(n.wake)
+			n.turn(wake)
 		}
-	})
+	}
 }
 
 // wake does what time has made due, in the order of a live node.

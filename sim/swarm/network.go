@@ -39,17 +39,17 @@ func (n *node) send(to *node, messages []message.Message) {
 	at := max(w.now+w.delay(), n.lastTo[to.index])
 	n.lastTo[to.index] = at
 	w.queue.add(at, talking, func() {
-		if lost || !to.up {
-			return
-		}
-		if dials {
-			n.link(to)
-		}
-		to.turn(func() {
-			for i := range messages {
-				to.tell(member.Said{Of: to.m, From: n.id, Message: &messages[i]})
+		if !lost && to.up {
+			if dials {
+				n.link(to)
 			}
-		})
+			to.turn(func() {
+				for i := range messages {
+					to.tell(member.Said{Of: to.m, From: n.id, Message: &messages[i]})
+				}
+			})
+		}
+		w.letters.back(messages)
 	})
 }
 

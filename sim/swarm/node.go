@@ -17,6 +17,7 @@ func (n *node) boot() {
 	n.takes = map[attemptName]*take{}
 	n.up, n.refuses, n.moved, n.there.up = true, false, false, w.now
 	n.life++
+	n.woken = n.waking()
 	n.said = nil
 	n.wakeAt, n.moveAt = time.Time{}, time.Time{}
 	clear(n.linked)

@@ -29,6 +29,7 @@ type world struct {
 	books
 
 	nodes    []*node
+	letters  letters
 	byID     map[peerID]*node
 	manifest overlay.Manifest
 	overlay  overlay.ID
@@ -107,6 +108,7 @@ type agenda struct {
 	lines   []line
 	turning bool
 	wakeAt  time.Time
+	woken   func() // of the timer, in this life
 }
 
 // A line is what one turn has to say to one peer.

@@ -491,6 +491,11 @@ class OverlayRules(TypedDict, total=False):
     verify: str
 
 
+class PlanTaken(TypedDict, total=False):
+    job: str
+    tasks: int
+
+
 class PlanUnfit(TypedDict, total=False):
     first: int
     peers: List[str]
@@ -505,12 +510,14 @@ class Plan(TypedDict, total=False):
     ready: List[str]
     runs: int
     slots: int
+    taken: List[PlanTaken]
     tasks: int
     unfit: List[PlanUnfit]
     work_s: float
 
 
 class PlanRequest(TypedDict, total=False):
+    job: Any
     memory_bytes: int
     overlay: str
     replicas: int
