@@ -42,7 +42,7 @@ func (b *Store) fetch(caller context.Context, root task.CID, c cid.Cid, holders 
 	f := &fetch{
 		caller: caller, ctx: ctx, cancel: cancel, blocks: b, measure: newMeasure(c, bound), part: of,
 		wants:   map[cid.Cid]*want{},
-		changed: make(chan struct{}), arrived: make(chan block, waitingBlocks),
+		changed: make(chan struct{}), arrived: make(chan block, waitingBlocks), spares: make(chan []byte, maxSpares),
 	}
 	if err := f.expand([]cid.Cid{c}); err != nil {
 		return fmt.Errorf("blocks: fetching %s: %w", root, err)
@@ -107,6 +107,8 @@ func (f *fetch) store() error {
 		if failed == nil && len(batch) > 0 {
 			if failed = f.blocks.put(context.WithoutCancel(f.ctx), batch); failed != nil {
 				f.cancel()
+			} else {
+				f.recycle(batch)
 			}
 		}
 		clear(batch)
@@ -120,4 +122,36 @@ func (f *fetch) store() error {
 	}
 	put()
 	return failed
+}
+
+// maxSpares is how many blocks' memory is kept for those that come next, none of it larger than
+// importers' blocks: 16 MiB.
+const maxSpares = 64
+
+// spare returns memory for the next block, or nil.
+func (f *fetch) spare() []byte {
+	select {
+	case b := <-f.spares:
+		return b
+	default:
+		return nil
+	}
+}
+
+// recycle keeps the memory of blocks that were stored, where nobody else has it: the store is one
+// that shows its values, so that it has its own, and they are leaves, to which nothing else refers.
+func (f *fetch) recycle(stored []block) {
+	if _, own := f.blocks.store.(viewer); !own {
+		return
+	}
+	for _, bl := range stored {
+		if bl.cid.Prefix().Codec != cid.Raw || cap(bl.data) > chunkBytes {
+			continue
+		}
+		select {
+		case f.spares <- bl.data:
+		default:
+			return
+		}
+	}
 }

@@ -23,6 +23,8 @@ import (
 	"github.com/ipfs/boxo/ipld/merkledag"
 	unixfs "github.com/ipfs/boxo/ipld/unixfs"
 	"github.com/ipfs/go-cid"
+	ds "github.com/ipfs/go-datastore"
+	dssync "github.com/ipfs/go-datastore/sync"
 	ipld "github.com/ipfs/go-ipld-format"
 	mh "github.com/multiformats/go-multihash"
 )
@@ -104,6 +106,30 @@ func addFile(tb testing.TB, b *Store, rng *rand.ChaCha8, n, size int) task.CID {
 		tb.Fatal(err)
 	}
 	return textOf(node.Cid())
+}
+
+// Memory of blocks that were stored is used again for those that come after, and what was stored
+// stays what it was, whether the store is on disk or keeps what it is given.
+func TestFetchUsesMemoryAgain(t *testing.T) {
+	const listen, blocks = "/ip4/127.0.0.1/tcp/0", 320
+	to, from := openHost(t, listen, 99, quiet{}), openHost(t, listen, 1, quiet{})
+	from.Rank(map[task.PeerID]cost.Class{to.ID(): cost.Worker})
+	to.AddAddrs(from.ID(), from.AdvertAddrs(8), 0)
+	root := addFile(t, from.blocks, rand.NewChaCha8([32]byte{3}), blocks, 64<<10)
+	keeping, err := New(t.Context(), dssync.MutexWrap(ds.NewMapDatastore()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeping.Connect(to)
+	for name, store := range map[string]*Store{"on disk": to.blocks, "in memory": keeping} {
+		if err := store.Fetch(t.Context(), root, []task.PeerID{from.ID()}, AtMost(1<<30)); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := store.HasAll(t.Context(), root); !all || err != nil {
+			t.Errorf("%s: all is here: %v, %v", name, all, err)
+		}
+		checkBlocks(t, store)
+	}
 }
 
 // BenchmarkFetch counts what a node waits for when it fetches content that it does

@@ -82,7 +82,7 @@ func (h *holder) wait(again <-chan struct{}) error {
 func (h *holder) receive(s *wire.Stream, r *bufio.Reader) error {
 	_ = s.SetReadDeadline(time.Now().Add(stallTime))
 	defer s.Count.Release()
-	data, have, err := readBlock(r, s.Count)
+	data, have, err := readBlock(r, h.f.spare(), s.Count)
 	if err != nil {
 		return fmt.Errorf("after %d questions unanswered: %w", len(h.pending), err)
 	}

@@ -142,8 +142,8 @@ func writeWants(w *bufio.Writer, wants []cid.Cid) error {
 }
 
 // readBlock reads the answer to one want: the block's bytes, or nil when the
-// holder has no such block. The bytes are not checked.
-func readBlock(r *bufio.Reader, count *wire.Intake) ([]byte, bool, error) {
+// holder has no such block. They are read into spare memory where they fit. They are not checked.
+func readBlock(r *bufio.Reader, spare []byte, count *wire.Intake) ([]byte, bool, error) {
 	status, err := r.ReadByte()
 	if err != nil {
 		return nil, false, wire.NoEOF(err)
@@ -152,7 +152,7 @@ func readBlock(r *bufio.Reader, count *wire.Intake) ([]byte, bool, error) {
 	case blockMissing:
 		return nil, false, nil
 	case blockHere:
-		data, err := wire.ReadFrame(r, wire.MaxBlock, count)
+		data, err := wire.ReadFrameInto(r, spare, wire.MaxBlock, count)
 		return data, true, wire.NoEOF(err)
 	}
 	return nil, false, fmt.Errorf("blocks: a holder answered with status %d", status)

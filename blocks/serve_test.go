@@ -69,7 +69,7 @@ func FuzzBlock(f *testing.F) {
 			have bool
 		}
 		read := func(b []byte) (a answer, err error) {
-			a.data, a.have, err = readBlock(reader(b), nil)
+			a.data, a.have, err = readBlock(reader(b), nil, nil)
 			return a, err
 		}
 		a, err := read(b)

@@ -34,7 +34,8 @@ type fetch struct {
 	ctx     context.Context // ends when there is nothing more to do
 	cancel  context.CancelFunc
 	blocks  *Store
-	arrived chan block // checked, to be stored; closed when all holders have left
+	arrived chan block  // checked, to be stored; closed when all holders have left
+	spares  chan []byte // memory of blocks that were stored
 
 	mu      sync.Mutex
 	measure *measure          // of what was met in the DAG

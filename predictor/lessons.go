@@ -56,7 +56,7 @@ type lesson struct {
 	right  fit
 	lost   [parts]float64 // less the least
 	weight [parts]float64
-	single bool // some weight is on an expert or opinion alone
+	single bool // some weight is on an opinion alone
 	seen   int  // answers since the weights were found
 }
 
@@ -107,27 +107,34 @@ func bend(z float64, x *[terms]float64) {
 	x[slopes] = 1
 }
 
-// parts asks all parts; those of a single expert or opinion only where that matters.
-func (l *lesson) parts(p *[parts]float64, s *said, single bool) {
+// parts asks the parts that have a weight, or all of them.
+func (l *lesson) parts(p *[parts]float64, s *said, all bool) {
 	var x, bent [terms]float64
 	s.fill(&x)
-	if single {
+	if all || l.single {
 		e, o := [experts]float64(x[:experts]), [opinions]float64{}
 		opine(&o, &e, odds(x[sayEven]), -x[sayCliff])
 		copy(p[:], o[:])
-		p[partHour], p[partDays] = odds(e[expertHour]), odds(e[expertDays])
-		p[partFast], p[partSlow] = odds(e[expertFast]), odds(e[expertSlow])
-		p[partPooled], p[partUsual] = odds(e[expertPooled]), odds(x[sayUsual])
 	}
-	z := l.joint.odds(&x)
-	bend(z, &bent)
-	p[partMixed], p[partJoint], p[partRight] = odds(x[sayMixed]), odds(z), odds(l.right.odds(&bent))
+	for i, at := range heard {
+		if i += opinions; all || l.weight[i] > 0 {
+			p[i] = odds(x[at])
+		}
+	}
+	if all || l.weight[partJoint]+l.weight[partRight] > 0 {
+		z := l.joint.odds(&x)
+		bend(z, &bent)
+		p[partJoint], p[partRight] = odds(z), odds(l.right.odds(&bent))
+	}
 }
+
+// heard are where a said has the log-odds of the parts from partHour to partMixed.
+var heard = [...]int{expertHour, expertDays, expertFast, expertSlow, expertPooled, sayUsual, sayMixed}
 
 // answer is the forecast.
 func (l *lesson) answer(s *said) float64 {
 	var p [parts]float64
-	l.parts(&p, s, l.single)
+	l.parts(&p, s, false)
 	return substitute(l.weight[:], p[:])
 }
 
@@ -182,7 +189,7 @@ func (l *lesson) weigh() {
 		if l.weight[i] /= sum; l.weight[i] < noWeight {
 			l.weight[i] = 0
 		}
-		l.single = l.single || i < partMixed && l.weight[i] > 0
+		l.single = l.single || i < opinions && l.weight[i] > 0
 	}
 }
 

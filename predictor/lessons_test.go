@@ -193,6 +193,64 @@ func TestDefaultIsAsGoodAsTheBest(t *testing.T) {
 	}
 }
 
+// crowd returns a pool that learnt for ten days of 200 hosts, their records and the time of these.
+func crowd(t testing.TB) (pool *Pool, records []Record, now time.Time) {
+	pool = &Pool{}
+	set, err := trace.Synthesize("skype06", trace.SynthConfig{Hosts: 200, Days: 10, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorders, next := make([]*Recorder, len(set.Hosts)), make([]int, len(set.Hosts))
+	for i := range recorders {
+		recorders[i] = NewRecorder(pool)
+	}
+	for now = set.Start; now.Before(set.End); now = now.Add(DefaultRound) {
+		records = nil
+		var answers []Answer
+		for i, h := range set.Hosts {
+			for ; next[i] < h.History.Len() && h.History.Spell(next[i]).Start.Before(now); next[i]++ {
+				s := h.History.Spell(next[i])
+				recorders[i].Observe(s.Start, s.State)
+			}
+			recorders[i].Tick(now)
+			records = append(records, recorders[i].Record())
+			answers = append(answers, recorders[i].Answers()...)
+		}
+		pool.Renew(records)
+		pool.Learn(answers)
+	}
+	return pool, records, now
+}
+
+// BenchmarkBulk asks of 10,000 members at one time, as who places tasks does: of records that
+// were read before, at a time that was not asked about; and reads them.
+func BenchmarkBulk(b *testing.B) {
+	pool, records, now := crowd(b)
+	const members = 10_000
+	readers := make([]Reader, members)
+	read := func() {
+		for i := range readers {
+			readers[i] = NewReader(&records[i%len(records)], pool)
+		}
+	}
+	read()
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			read()
+		}
+	})
+	for _, d := range []time.Duration{time.Minute, time.Hour, 2 * time.Hour, 24 * time.Hour} {
+		b.Run(d.String(), func(b *testing.B) {
+			for b.Loop() {
+				now = now.Add(time.Millisecond)
+				for i := range readers {
+					readers[i].Stay(now, d)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkLearntStay asks a reader whose pool has learnt: of a time that was not asked about
 // before, and of one that was.
 func BenchmarkLearntStay(b *testing.B) {

@@ -117,10 +117,31 @@ func substitute(w, p []float64) float64 {
 		if w == 0 {
 			continue
 		}
-		stay += w * math.Exp(-mixRate*(1-p[i])*(1-p[i]))
-		leave += w * math.Exp(-mixRate*p[i]*p[i])
+		stay += w * bell(1-p[i])
+		leave += w * bell(p[i])
 	}
 	return max(0, min(1, .5+math.Log(stay/leave)/(2*mixRate)))
+}
+
+// bells are e^(-mixRate x^2) at steps of x from 0 to 1, for bell.
+var bells = func() (b [bellSteps + 1]float64) {
+	for i := range b {
+		x := float64(i) / bellSteps
+		b[i] = math.Exp(-mixRate * x * x)
+	}
+	return b
+}()
+
+// bellSteps is how many steps there are: with so many the series in bell is right to 1e-13.
+const bellSteps = 1024
+
+// bell is e^(-mixRate x^2) for x of 0 to 1, from the nearest step on as a series: exponentials
+// are most of what a forecast costs.
+func bell(x float64) float64 {
+	i := int(x*bellSteps + .5)
+	at := float64(i) / bellSteps
+	h := -mixRate * (x - at) * (x + at)
+	return bells[i] * (1 + h*(1+h/2*(1+h/3*(1+h/4))))
 }
 
 // An excess is kept as steps of a logarithm with a sign: 0 to mostExcess within 3 %.

@@ -137,7 +137,8 @@ func TestEvenByHand(t *testing.T) {
 	n := NewReader(&r, pool)
 	lasted := 3 * 32 / math.Ln2 / 60
 	want := math.Exp(-(3 + 1) / (lasted + 24 + 2) * 5)
-	if got := n.even(start.Add(2*time.Hour).UnixMilli(), 5*msPerHour); math.Abs(got-want) > 1e-9 {
+	m := n.moment(start.Add(2 * time.Hour).UnixMilli())
+	if got := m.stays(5 * msPerHour); math.Abs(got-want) > 1e-9 {
 		t.Errorf("a stay of five hours: %v, want %v", got, want)
 	}
 }

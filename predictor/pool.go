@@ -23,6 +23,7 @@ type Pool struct {
 	rate    float64           // exits per hour there, at hours without a cliff
 	ratio   [24]float64       // of each hour's hazard, cliff included, to rate
 	prior   [opinions]float64 // excess with which a host's own begins
+	usual   [classes]float64  // share of the times at which a stay for an anchor lay ahead
 }
 
 // Add counts a record.
@@ -94,6 +95,9 @@ func (p *Pool) settle() {
 	}
 	p.ends = p.lives.hazards(&prior, poolLives)
 	p.life = newCurve(&p.ends)
+	for c, anchor := range anchors {
+		p.usual[c] = p.lives.usual(hours(anchor))
+	}
 
 	var even [24]float64
 	for h := range even {

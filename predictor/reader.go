@@ -93,14 +93,41 @@ var middles = func() (m [octaves]float64) {
 // evenHours is the weight of the pool's rate in the host's over all its past, in hours.
 const evenHours = 24.0
 
-// even is the probability of a stay for d if the host left at one rate all its life.
-func (n *Reader) even(now, d int64) float64 {
+// A moment is what is the same for all questions of one time.
+type moment struct {
+	now          int64
+	age          int64            // of the session, 0 where the host is not there
+	life, pooled float64          // logarithms of the survival to that age
+	recent       [recents]float64 // exits per hour of late
+	even         float64          // exits per hour in all the past
+	hour, cliff  float64          // hazards summed up to now
+}
+
+// moment works out what all questions of a time share.
+func (n *Reader) moment(now int64) (m moment) {
+	m.now = now
 	there := n.lasted + evenHours
 	if n.up {
-		there += hours(max(0, now-n.since))
+		m.age = max(0, now-n.since)
+		there += hours(m.age)
 	}
-	return math.Exp(-(n.left + evenHours*n.pool.rate) / there * hours(d))
+	m.even = (n.left + evenHours*n.pool.rate) / there
+	from, in := octave(m.age)
+	m.life, m.pooled = n.life.log(from, in), n.pool.life.log(from, in)
+	for i, of := range memory {
+		fade := math.Exp(-hours(m.age) / of)
+		exits := n.exits[i]*fade + recentHours*n.rate
+		m.recent[i] = exits / (n.there[i]*fade + of*(1-fade) + recentHours)
+	}
+	m.hour, m.cliff = n.course.sumTo(now), n.cliff.sumTo(now)
+	return m
 }
+
+// stays is the probability of a stay for d if the host left at one rate all its life.
+func (m *moment) stays(d int64) float64 { return math.Exp(-m.even * hours(d)) }
+
+// clock is the hazard of departures by the clock over d.
+func (n *Reader) clock(m *moment, d int64) float64 { return n.cliff.sumTo(m.now+d) - m.cliff }
 
 // readCourse estimates the hazard of each hour: where the host was seen little,
 // it is the host's own over the day, shaped as the pool's.
@@ -157,8 +184,9 @@ func (n *Reader) run(h int64) int64 {
 // opinions asks each opinion.
 func (n *Reader) opinions(p *[opinions]float64, now, d int64) {
 	var x [experts]float64
-	n.ask(&x, now, d)
-	opine(p, &x, n.even(now, d), n.cliff.hazard(now, d))
+	m := n.moment(now)
+	n.askAt(&x, &m, d)
+	opine(p, &x, m.stays(d), n.clock(&m, d))
 }
 
 // knownAt says whether the host was known for a day at a time.
@@ -166,21 +194,19 @@ func (n *Reader) knownAt(now int64) bool { return n.known+max(0, now-n.since) >=
 
 // ask puts a question to the experts; x gets each one's log-odds of a stay.
 func (n *Reader) ask(x *[experts]float64, now, d int64) {
-	var age int64
-	if n.up {
-		age = max(0, now-n.since)
-	}
-	from, in := octave(age)
-	to, on := octave(age + d)
-	x[expertLife] = survives(n.life.log(from, in) - n.life.log(to, on))
-	x[expertPooled] = survives(n.pool.life.log(from, in) - n.pool.life.log(to, on))
-	x[expertHour] = survives(n.course.hazard(now, d))
-	x[expertDays] = logOdds(n.days(now, d))
-	for i, m := range memory {
-		fade := math.Exp(-hours(age) / m)
-		exits := n.exits[i]*fade + recentHours*n.rate
-		there := n.there[i]*fade + m*(1-fade) + recentHours
-		x[expertFast+i] = survives(exits / there * hours(d))
+	m := n.moment(now)
+	n.askAt(x, &m, d)
+}
+
+// askAt is ask at a time that was worked out before.
+func (n *Reader) askAt(x *[experts]float64, m *moment, d int64) {
+	to, on := octave(m.age + d)
+	x[expertLife] = survives(m.life - n.life.log(to, on))
+	x[expertPooled] = survives(m.pooled - n.pool.life.log(to, on))
+	x[expertHour] = survives(n.course.sumTo(m.now+d) - m.hour)
+	x[expertDays] = logOdds(n.days(m.now, d))
+	for i, rate := range m.recent {
+		x[expertFast+i] = survives(rate * hours(d))
 	}
 }
 

@@ -35,24 +35,26 @@ const (
 
 // say fills in what is known of a stay for d.
 func (n *Reader) say(s *said, now, d int64) {
+	m := n.moment(now)
+	n.sayAt(s, &m, d)
+}
+
+// sayAt is say at a time that was worked out before.
+func (n *Reader) sayAt(s *said, m *moment, d int64) {
 	var x [experts]float64
-	n.ask(&x, now, d)
+	n.askAt(&x, m, d)
 	for i, v := range x {
 		s[i] = float32(v)
 	}
-	even, cliff := n.even(now, d), n.cliff.hazard(now, d)
+	even, cliff := m.stays(d), n.clock(m, d)
 	var p [opinions]float64
 	opine(&p, &x, even, cliff)
-	var age int64
-	if n.up {
-		age = max(0, now-n.since)
-	}
-	old, fade := math.Log1p(hours(age)), math.Exp(-hours(age)/memory[recents-1])
+	old, fade := math.Log1p(hours(m.age)), math.Exp(-hours(m.age)/memory[recents-1])
 	s[sayEven], s[sayCliff] = float32(logOdds(even)), float32(-min(mostOdds, cliff))
-	s[sayUsual], s[sayMixed] = float32(logOdds(n.usual(now, d))), float32(logOdds(aggregate(&n.weight, &p)))
+	s[sayUsual], s[sayMixed] = float32(logOdds(n.usual(m.now, d))), float32(logOdds(aggregate(&n.weight, &p)))
 	s[sayAge], s[sayOld], s[sayOlder] = float32(old), float32(max(0, old-oldFrom)), float32(max(0, old-olderFrom))
 	s[sayThere] = float32(n.there[recents-1]*fade/memory[recents-1] + 1 - fade)
-	s[sayWeekend], s[sayAlways] = float32(weekend(now, d)), 1
+	s[sayWeekend], s[sayAlways] = float32(weekend(m.now, d)), 1
 }
 
 // fill makes terms of a fit of a said.

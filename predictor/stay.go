@@ -93,10 +93,14 @@ func (n *Reader) remember(now int64, upTo int) {
 	if m.at != now {
 		m.at, m.told = now, 0
 	}
+	if m.told >= upTo {
+		return
+	}
+	then := n.moment(now)
 	for ; m.told < upTo; m.told++ {
 		c := m.told
 		var s said
-		n.say(&s, now, anchors[c])
+		n.sayAt(&s, &then, anchors[c])
 		m.opinion[c] = hazardOf(odds(float64(s[sayMixed])))
 		m.lesson[c] = hazardOf(n.pool.lessons[c].answer(&s))
 		if c > 0 {

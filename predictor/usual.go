@@ -14,15 +14,30 @@ const (
 // runs, as far as it tells.
 func (n *Reader) usual(now, d int64) float64 {
 	more := hours(d)
-	stayed, all := n.pool.lives.beyond(more)
-	atLarge := (stayed + largeHours*math.Exp(-more*priorRate)) / (all + largeHours)
-	stayed, all = n.lives.beyond(more)
+	atLarge := n.pool.atLarge(d)
+	stayed, all := n.lives.beyond(more)
 	if n.up {
 		if told := hours(now-n.since) - more; told > 0 {
 			stayed, all = stayed+told, all+told
 		}
 	}
 	return (stayed + usualHours*atLarge) / (all + usualHours)
+}
+
+// atLarge is usual of all hosts together.
+func (p *Pool) atLarge(d int64) float64 {
+	for c, anchor := range anchors {
+		if d == anchor {
+			return p.usual[c]
+		}
+	}
+	return p.lives.usual(hours(d))
+}
+
+// usual is what a pool with these sessions makes of a stay of more hours.
+func (l *Lives) usual(more float64) float64 {
+	stayed, all := l.beyond(more)
+	return (stayed + largeHours*math.Exp(-more*priorRate)) / (all + largeHours)
 }
 
 // beyond is for how many hours hosts were there in all, and for how many of these a stay

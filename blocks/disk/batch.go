@@ -46,6 +46,10 @@ type change struct {
 	delete bool
 }
 
+// segmentValue is the size from which a value of a batch that goes to bulk is written to a
+// segment. Its place takes some 80 bytes in bulk.
+const segmentValue = 4 << 10
+
 // batchOverhead is what pebble's batch adds to a key and a value: at most, kind
 // and lengths.
 const batchOverhead = 16
@@ -70,37 +74,72 @@ func (b *storeBatch) Delete(_ context.Context, k ds.Key) error {
 	return nil
 }
 
-// Commit implements ds.Batch. The batch may not be used after it.
+// Commit implements ds.Batch. The batch may not be used after it. When it fails the values
+// still may not change: they are written once there is room.
 func (b *storeBatch) Commit(context.Context) error {
-	toBulk := func(c change) bool { return inBulk(c.key) && (c.delete || b.blocks >= bulkBytes) }
+	// The end of what goes to bulk, too, goes there: Sync has to flush it anyway.
+	large := b.blocks >= bulkBytes || b.store.dirty.Load()
+	toBulk := func(c change) bool { return inBulk(c.key) && (c.delete || large) }
 	toLog := func(c change) bool { return c.delete || !toBulk(c) }
 	if b.bytes > 0 {
 		if err := b.store.disk.room(b.bytes, b.blocks > 0); err != nil {
 			return err
 		}
 	}
-	bulk, err := b.batch(b.store.bulk, toBulk)
+	log, err := b.batch(b.store.log, toLog)
 	if err != nil {
 		return err
 	}
-	log, err := b.batch(b.store.log, toLog)
-	if err != nil {
-		return errors.Join(err, bulk.Close())
-	}
 	return b.store.disk.do(func() error {
 		defer log.Close()
-		defer bulk.Close()
-		if !bulk.Empty() {
-			if err := bulk.Commit(pebble.NoSync); err != nil {
-				return err
-			}
-			b.store.dirty.Store(true)
+		if err := b.commitBulk(toBulk); err != nil {
+			return err
 		}
 		if log.Empty() {
 			return nil
 		}
 		return log.Commit(pebble.NoSync)
 	})
+}
+
+// commitBulk writes the changes chosen to bulk, and large values to segments before it.
+func (b *storeBatch) commitBulk(chosen func(change) bool) error {
+	large := func(c change) bool { return chosen(c) && !c.delete && len(c.value) >= segmentValue }
+	bulk, err := b.batch(b.store.bulk, func(c change) bool { return chosen(c) && !large(c) })
+	if err != nil {
+		return err
+	}
+	defer bulk.Close()
+	var keys []ds.Key
+	var values [][]byte
+	for _, c := range b.changes {
+		if large(c) {
+			keys, values = append(keys, c.key), append(values, c.value)
+		} else if c.delete && chosen(c) {
+			if err := bulk.Delete(placeKey(c.key), nil); err != nil {
+				return fmt.Errorf("deleting %s: %w", c.key, err)
+			}
+		}
+	}
+	places, err := b.store.segments.write(values)
+	if err != nil {
+		return err
+	}
+	for i, p := range places {
+		if err := bulk.Set(placeKey(keys[i]), p.encode(), nil); err != nil {
+			return fmt.Errorf("writing %s: %w", keys[i], err)
+		}
+	}
+	if bulk.Empty() {
+		return nil
+	}
+	b.store.changing.RLock()
+	defer b.store.changing.RUnlock()
+	if err := bulk.Commit(pebble.NoSync); err != nil {
+		return err
+	}
+	b.store.dirty.Store(true)
+	return nil
 }
 
 // batch copies the changes chosen for one database. The buffer is made of its full

@@ -103,6 +103,9 @@ func (r relic) read(t *testing.T) (missing int, err error) {
 	}
 	defer f.Close()
 	got, err := io.ReadAll(f)
+	if errors.Is(err, blocks.ErrNotFound) {
+		return missing + 1, nil // its root was in the log
+	}
 	if err == nil && !bytes.Equal(got, r.file) {
 		t.Error("the file reads other bytes")
 	}

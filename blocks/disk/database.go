@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
 	pebbleds "github.com/ipfs/go-ds-pebble"
 )
 
@@ -32,7 +33,14 @@ type database struct {
 	pebble *pebble.DB
 }
 
-func openPebble(dir string, d *disk, cache *pebble.Cache, memtable uint64, logged bool) (*database, error) {
+// A storeDisk is a disk as one of the databases has it.
+type storeDisk interface {
+	vfs.FS
+	corrupt(info pebble.DataCorruptionInfo)
+	park(err error)
+}
+
+func openPebble(dir string, fs storeDisk, cache *pebble.Cache, memtable uint64, logged bool) (*database, error) {
 	opts := &pebble.Options{
 		Cache:                       cache,
 		DisableWAL:                  !logged,
@@ -42,9 +50,9 @@ func openPebble(dir string, d *disk, cache *pebble.Cache, memtable uint64, logge
 		FormatMajorVersion:          pebble.FormatValueSeparation,
 		MaxManifestFileSize:         1 << 20,
 		BytesPerSync:                1 << 20,
-		FS:                          d,
-		Logger:                      storeLog{d},
-		EventListener:               &pebble.EventListener{DataCorruption: d.corrupt},
+		FS:                          fs,
+		Logger:                      storeLog{fs},
+		EventListener:               &pebble.EventListener{DataCorruption: fs.corrupt},
 	}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBits)
@@ -76,7 +84,7 @@ func openPebble(dir string, d *disk, cache *pebble.Cache, memtable uint64, logge
 
 // storeLog takes what pebble says. Its reports of every flush are of no use to an
 // operator.
-type storeLog struct{ disk *disk }
+type storeLog struct{ disk storeDisk }
 
 // Infof implements pebble.Logger.
 func (storeLog) Infof(string, ...any) {}

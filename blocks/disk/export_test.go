@@ -1,6 +1,11 @@
 package disk
 
-import "time"
+import (
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	ds "github.com/ipfs/go-datastore"
+)
 
 // Store is what Open returns.
 type Store = store
@@ -22,3 +27,25 @@ func (s *store) Databases() (log, bulk *database) { return s.log, s.bulk }
 
 // Dirty reports whether bulk was written to since its last flush began.
 func (s *store) Dirty() bool { return s.dirty.Load() }
+
+// Placed reports whether a value lies in a segment.
+func (s *store) Placed(k ds.Key) (bool, error) {
+	_, have, err := s.place(k)
+	return have, err
+}
+
+// PutPlace writes what is to be a place to bulk.
+func (s *store) PutPlace(k ds.Key, v []byte) error {
+	return s.bulk.pebble.Set(placeKey(k), v, pebble.NoSync)
+}
+
+// EncodePlace writes a place.
+func EncodePlace(segment, at, bytes uint64, sum uint32) []byte {
+	return place{segment, at, bytes, sum}.encode()
+}
+
+// DecodePlace reads one.
+func DecodePlace(b []byte) (segment, at, bytes uint64, sum uint32, ok bool) {
+	p, ok := readPlace(b)
+	return p.segment, p.at, p.bytes, p.sum, ok
+}

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,8 +23,8 @@ import (
 // or may not be read. What is damaged inside a file is found only when that is read:
 // then whatever writes fails with ErrCorrupt. See also Check.
 //
-// It is two pebble databases, dir/log and dir/bulk: see docs/rationale.md, Why
-// are there two databases in a node?
+// It is two pebble databases, dir/log and dir/bulk, and files with large values in dir/segments:
+// see docs/rationale.md, Why are there two databases in a node?
 func Open(dir string) (ds.Batching, error) {
 	s, err := open(dir, vfs.Default)
 	if err != nil {
@@ -81,14 +82,22 @@ func openBoth(dir string, d *disk) (s *store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bulk, err := openPebble(filepath.Join(dir, "bulk"), d, cache, bulkMemtable, false)
+	segments, err := openSegments(d, filepath.Join(dir, "segments"))
+	if err != nil {
+		return nil, err
+	}
+	bulk, err := openPebble(filepath.Join(dir, "bulk"), orderedDisk{d, segments.sync}, cache, bulkMemtable, false)
 	if err != nil {
 		return nil, err
 	}
 	d.opened.Store(true)
-	s = &store{disk: d, log: log, bulk: bulk}
-	if err := d.state(); errors.Is(err, ErrCorrupt) { // found while they opened
-		return nil, errors.Join(err, s.guard(bulk.Close))
+	s = &store{disk: d, log: log, bulk: bulk, segments: segments}
+	err = d.state()
+	if !errors.Is(err, ErrCorrupt) { // found while they opened
+		err = s.tidy(context.Background(), false) // of what a crash left
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.guard(bulk.Close), segments.close())
 	}
 	return s, nil
 }

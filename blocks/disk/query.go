@@ -16,14 +16,15 @@ import (
 type iteration struct {
 	store    *store
 	it       *pebble.Iterator
+	before   string // what stands before the keys in the database
 	keysOnly bool
 	begun    bool
 	ended    bool
 }
 
-func (s *store) iterate(db *database, prefix string, keysOnly bool) (*iteration, error) {
-	low := ds.NewKey(prefix).String()
-	if low != "/" {
+func (s *store) iterate(db *database, before, prefix string, keysOnly bool) (*iteration, error) {
+	low := before + ds.NewKey(prefix).String()
+	if low != before+"/" {
 		low += "/"
 	}
 	high := low[:len(low)-1] + "0" // which follows "/"
@@ -31,7 +32,7 @@ func (s *store) iterate(db *database, prefix string, keysOnly bool) (*iteration,
 	if err != nil {
 		return nil, diskError(err)
 	}
-	return &iteration{store: s, it: it, keysOnly: keysOnly}, nil
+	return &iteration{store: s, it: it, before: before, keysOnly: keysOnly}, nil
 }
 
 // next returns the next pair, or the error that ends the iteration, or false.
@@ -50,7 +51,7 @@ func (i *iteration) next() (query.Result, bool) {
 		if !more {
 			return i.it.Error()
 		}
-		e.Key = string(i.it.Key())
+		e.Key = string(i.it.Key()[len(i.before):])
 		if !i.keysOnly {
 			var v []byte
 			v, err = i.it.ValueAndErr()
@@ -74,39 +75,106 @@ func (i *iteration) close() error { return i.store.guard(i.it.Close) }
 // a crash, is given once.
 func (s *store) Query(ctx context.Context, q query.Query) (query.Results, error) {
 	keysOnly := q.KeysOnly && !q.ReturnsSizes && len(q.Filters) == 0
-	bulk, err := s.iterate(s.bulk, q.Prefix, keysOnly)
+	l, err := s.listing(q.Prefix, keysOnly)
 	if err != nil {
 		return nil, err
 	}
-	log, err := s.iterate(s.log, q.Prefix, keysOnly)
-	if err != nil {
-		return nil, errors.Join(err, bulk.close())
-	}
-	next := func() (query.Result, bool) {
-		if r, ok := bulk.next(); ok {
-			return r, true
-		}
-		for {
-			r, ok := log.next()
-			if !ok || r.Error != nil {
-				return r, ok
-			}
-			k := ds.RawKey(r.Key)
-			if !inBulk(k) {
-				return r, true
-			}
-			if have, err := s.bulk.Has(ctx, k); err != nil {
-				return query.Result{Error: err}, true
-			} else if !have {
-				return r, true
-			}
-		}
-	}
-	both := query.ResultsFromIterator(q, query.Iterator{
-		Next:  next,
-		Close: func() error { return errors.Join(bulk.close(), log.close()) },
+	all := query.ResultsFromIterator(q, query.Iterator{
+		Next:  func() (query.Result, bool) { return l.next(ctx) },
+		Close: l.close,
 	})
 	rest := q
-	rest.Prefix = "" // both have it already
-	return query.NaiveQueryApply(rest, both), nil
+	rest.Prefix = "" // all have it already
+	return query.NaiveQueryApply(rest, all), nil
+}
+
+// A listing goes through bulk, the segments and log, in this order.
+type listing struct {
+	store             *store
+	bulk, placed, log *iteration
+	keysOnly          bool
+}
+
+func (s *store) listing(prefix string, keysOnly bool) (*listing, error) {
+	l := &listing{store: s, keysOnly: keysOnly}
+	var errs [3]error
+	l.bulk, errs[0] = s.iterate(s.bulk, "", prefix, keysOnly)
+	l.placed, errs[1] = s.iterate(s.bulk, placePrefix, prefix, true)
+	l.log, errs[2] = s.iterate(s.log, "", prefix, keysOnly)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	return l, nil
+}
+
+// close ends what was begun.
+func (l *listing) close() (err error) {
+	for _, i := range []*iteration{l.bulk, l.placed, l.log} {
+		if i != nil {
+			err = errors.Join(err, i.close())
+		}
+	}
+	return err
+}
+
+func (l *listing) next(ctx context.Context) (query.Result, bool) {
+	if r, ok := l.bulk.next(); ok {
+		return r, true
+	}
+	for {
+		r, ok := l.placed.next()
+		if !ok {
+			break
+		}
+		if r.Error != nil {
+			return r, true
+		}
+		r, have := l.placedValue(ctx, r)
+		if have || r.Error != nil {
+			return r, true
+		}
+	}
+	for {
+		r, ok := l.log.next()
+		if !ok || r.Error != nil {
+			return r, ok
+		}
+		k := ds.RawKey(r.Key)
+		if !inBulk(k) {
+			return r, true
+		}
+		have, err := l.store.bulk.Has(ctx, k)
+		if err == nil && !have {
+			_, have, err = l.store.place(k)
+		}
+		if err != nil {
+			return query.Result{Error: err}, true
+		}
+		if !have {
+			return r, true
+		}
+	}
+}
+
+// placedValue adds the value to a key that has a place. It reports false for one that bulk gave
+// already, or that is gone since.
+func (l *listing) placedValue(ctx context.Context, r query.Result) (query.Result, bool) {
+	k := ds.RawKey(r.Key)
+	if have, err := l.store.bulk.Has(ctx, k); have || err != nil {
+		return query.Result{Error: err}, false
+	}
+	if l.keysOnly {
+		return r, true
+	}
+	err := l.store.viewPlaced(k, func(v []byte) error {
+		r.Value, r.Size = bytes.Clone(v), len(v)
+		return nil
+	})
+	if errors.Is(err, ds.ErrNotFound) {
+		return query.Result{}, false
+	}
+	if err != nil {
+		return query.Result{Error: err}, false
+	}
+	return r, true
 }

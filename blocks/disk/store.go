@@ -15,17 +15,21 @@ import (
 	ds "github.com/ipfs/go-datastore"
 )
 
-// A store is two databases. What is small, and all that is not a block, goes to
+// A store is two databases and segments. What is small, and all that is not a block, goes to
 // log, which writes it to its write-ahead log first and syncs that. Batches of
 // blocks of bulkBytes and more go to bulk, which has no log: bytes reach the disk
-// once, and Sync waits until they have. A crash takes from bulk what was not
+// once, and Sync waits until they have. Of their values bulk has only the places, in
+// segments that are on disk before it says so. A crash takes from bulk what was not
 // synced, oldest kept first, and never half a batch.
 type store struct {
 	disk      *disk // of both
 	log, bulk *database
+	segments  *segments
 
-	dirty   atomic.Bool // bulk was written to since its last flush began
-	flushes sync.Mutex  // held while bulk is flushed
+	dirty    atomic.Bool  // bulk was written to since its last flush began
+	flushes  sync.Mutex   // held while bulk is flushed
+	changing sync.RWMutex // held by who changes bulk; alone, by who moves values that nobody may delete meanwhile
+	tidying  sync.Mutex   // held while segments are removed and rewritten
 }
 
 // BulkPrefix is what the keys of blocks begin with: only values below it may be in
@@ -46,29 +50,39 @@ func (s *store) Get(_ context.Context, k ds.Key) (v []byte, _ error) {
 // View calls see with a value where it lies, which see must not keep or change. With
 // an error that is not see's, what see saw was nothing or nonsense.
 func (s *store) View(k ds.Key, see func([]byte) error) error {
-	for _, db := range []*database{s.bulk, s.log} {
-		if db == s.bulk && !inBulk(k) {
-			continue
+	bulk := inBulk(k)
+	if bulk {
+		if err := s.viewIn(s.bulk, k, see); err == nil || !errors.Is(err, ds.ErrNotFound) {
+			return err
 		}
-		var v []byte
-		var done io.Closer
-		err := s.guard(func() (err error) { v, done, err = db.pebble.Get(k.Bytes()); return err })
-		if errors.Is(err, pebble.ErrNotFound) {
-			continue
+		if err := s.viewPlaced(k, see); err == nil || !errors.Is(err, ds.ErrNotFound) {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", k, err)
-		}
-		seen := see(v)
-		return errors.Join(s.guard(done.Close), seen) // a damaged value is told here alone
 	}
-	return ds.ErrNotFound
+	return s.viewIn(s.log, k, see)
+}
+
+func (s *store) viewIn(db *database, k ds.Key, see func([]byte) error) error {
+	var v []byte
+	var done io.Closer
+	err := s.guard(func() (err error) { v, done, err = db.pebble.Get(k.Bytes()); return err })
+	if err == pebble.ErrNotFound {
+		return ds.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", k, err)
+	}
+	seen := see(v)
+	return errors.Join(s.guard(done.Close), seen) // a damaged value is told here alone
 }
 
 // Has implements ds.Read.
 func (s *store) Has(ctx context.Context, k ds.Key) (bool, error) {
 	if inBulk(k) {
 		if have, err := s.bulk.Has(ctx, k); have || err != nil {
+			return have, err
+		}
+		if _, have, err := s.place(k); have || err != nil {
 			return have, err
 		}
 	}
@@ -80,6 +94,9 @@ func (s *store) GetSize(ctx context.Context, k ds.Key) (int, error) {
 	if inBulk(k) {
 		if n, err := s.bulk.GetSize(ctx, k); !errors.Is(err, ds.ErrNotFound) {
 			return n, err
+		}
+		if p, have, err := s.place(k); have || err != nil {
+			return int(p.bytes), err
 		}
 	}
 	return s.log.GetSize(ctx, k)
@@ -146,25 +163,7 @@ func (s *store) Close() error {
 // closeBoth closes the databases. One that panicked while it was read may do so
 // again: it still refers to what it read.
 func (s *store) closeBoth() error {
-	return errors.Join(s.guard(s.log.Close), s.guard(s.bulk.Close))
-}
-
-// Compact has both databases drop what was deleted below the prefixes, for good.
-// Only keys are rewritten for it: blocks lie in files of their own, which go when
-// nothing refers to them, or are rewritten by the database in its own time when a
-// fifth of one is garbage.
-func (s *store) Compact(ctx context.Context, prefixes ...string) error {
-	return s.disk.do(func() error {
-		for _, db := range []*database{s.log, s.bulk} {
-			for _, p := range prefixes {
-				// The prefixes end in "/", and "0" follows it.
-				if err := db.pebble.Compact(ctx, []byte(p), []byte(p[:len(p)-1]+"0"), false); err != nil {
-					return fmt.Errorf("giving back space: %w", err)
-				}
-			}
-		}
-		return nil
-	})
+	return errors.Join(s.guard(s.log.Close), s.guard(s.bulk.Close), s.segments.close())
 }
 
 // guard reads, and makes what pebble panics with on a damaged file an error: it does

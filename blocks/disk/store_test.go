@@ -72,6 +72,7 @@ func TestStoreOfTwo(t *testing.T) {
 	log, bulk := st.Databases()
 	defer st.Close()
 	small, large, other := ds.NewKey("/blocks/data/S"), ds.NewKey("/blocks/data/L"), ds.NewKey("/state/x")
+	old := ds.NewKey("/blocks/data/O")
 	write := func(k ds.Key, size int) {
 		t.Helper()
 		b, err := st.Batch(ctx)
@@ -88,9 +89,12 @@ func TestStoreOfTwo(t *testing.T) {
 	if err := log.Put(ctx, large, make([]byte, disk.BulkBytes)); err != nil { // as after a crash
 		t.Fatal(err)
 	}
-	for k, inBulk := range map[ds.Key]bool{small: false, large: true, other: false} {
-		if have, err := bulk.Has(ctx, k); have != inBulk || err != nil {
-			t.Errorf("%s in bulk: %v, %v", k, have, err)
+	if err := bulk.Put(ctx, old, make([]byte, disk.BulkBytes)); err != nil { // as versions of before did
+		t.Fatal(err)
+	}
+	for k, placed := range map[ds.Key]bool{small: false, large: true, other: false, old: false} {
+		if have, err := st.Placed(k); have != placed || err != nil {
+			t.Errorf("%s in a segment: %v, %v", k, have, err)
 		}
 		if have, err := st.Has(ctx, k); !have || err != nil {
 			t.Errorf("%s: %v, %v", k, have, err)
@@ -111,10 +115,10 @@ func TestStoreOfTwo(t *testing.T) {
 		}
 		return strings.Join(keys, " ")
 	}
-	if got, want := list("/blocks"), "/blocks/data/L /blocks/data/S"; got != want {
+	if got, want := list("/blocks"), "/blocks/data/L /blocks/data/O /blocks/data/S"; got != want {
 		t.Errorf("blocks: %s, want %s", got, want)
 	}
-	if got, want := list("/"), "/blocks/data/L /blocks/data/S /state/x"; got != want {
+	if got, want := list("/"), "/blocks/data/L /blocks/data/O /blocks/data/S /state/x"; got != want {
 		t.Errorf("all: %s, want %s", got, want)
 	}
 	if err := st.Sync(ctx, ds.NewKey("/state")); err != nil || !st.Dirty() {
@@ -123,7 +127,7 @@ func TestStoreOfTwo(t *testing.T) {
 	if err := st.Sync(ctx, ds.NewKey("/blocks")); err != nil || st.Dirty() {
 		t.Errorf("syncing blocks did not flush them: %v", err)
 	}
-	for _, k := range []ds.Key{small, large, other} {
+	for _, k := range []ds.Key{small, large, other, old} {
 		if err := st.Delete(ctx, k); err != nil {
 			t.Fatal(err)
 		}

@@ -36,9 +36,16 @@ func readLen(r io.ByteReader, limit int) (int, error) {
 	return int(n), nil
 }
 
-// readN reads n bytes, which count from before they are allocated. Beyond
-// readStep, memory follows what has arrived, not what was announced.
-func readN(r io.Reader, n int, count *Intake) ([]byte, error) {
+// readN reads n bytes, which count from before they are allocated, into memory that is there
+// where they fit. Beyond readStep, new memory follows what has arrived, not what was announced.
+func readN(r io.Reader, spare []byte, n int, count *Intake) ([]byte, error) {
+	if n <= cap(spare) {
+		if err := count.Grow(n); err != nil {
+			return nil, err
+		}
+		_, err := io.ReadFull(r, spare[:n])
+		return spare[:n], NoEOF(err)
+	}
 	if err := count.Grow(min(n, readStep)); err != nil {
 		return nil, err
 	}
@@ -64,11 +71,17 @@ func readN(r io.Reader, n int, count *Intake) ([]byte, error) {
 // ReadFrame reads a length and as many bytes, which count until they are released.
 // It returns io.EOF only when the stream ends before the length.
 func ReadFrame(r *bufio.Reader, limit int, count *Intake) ([]byte, error) {
+	return ReadFrameInto(r, nil, limit, count)
+}
+
+// ReadFrameInto is ReadFrame into memory that nobody uses any more, where the frame fits into its
+// capacity.
+func ReadFrameInto(r *bufio.Reader, spare []byte, limit int, count *Intake) ([]byte, error) {
 	n, err := readLen(r, limit)
 	if err != nil {
 		return nil, err
 	}
-	return readN(r, n, count)
+	return readN(r, spare, n, count)
 }
 
 // WriteFrame writes what ReadFrame reads.

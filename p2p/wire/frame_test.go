@@ -39,12 +39,28 @@ func TestFrameLimits(t *testing.T) {
 func TestReadNAllocates(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := readN(bytes.NewReader(make([]byte, 10)), 1<<30, nil); err == nil {
+	if _, err := readN(bytes.NewReader(make([]byte, 10)), nil, 1<<30, nil); err == nil {
 		t.Fatal("read a GiB of 10 bytes")
 	}
 	runtime.ReadMemStats(&after)
 	if got := after.TotalAlloc - before.TotalAlloc; got > 4*readStep {
 		t.Errorf("%d bytes allocated", got)
+	}
+}
+
+// What fits into spare memory is read there, and what does not, or is cut, is not said to be whole.
+func TestReadFrameInto(t *testing.T) {
+	spare := make([]byte, 1, 4)
+	for in, want := range map[string]error{
+		"\x02ab": nil, "\x04abcd": nil, "\x05abcde": nil, "\x04abc": io.ErrUnexpectedEOF, "\x09": ErrTooLarge,
+	} {
+		got, err := ReadFrameInto(reader([]byte(in)), spare, 8, nil)
+		if !errors.Is(err, want) || err == nil && string(got) != in[1:] {
+			t.Errorf("%q: %q, %v, want %v", in, got, err, want)
+		}
+		if fits := len(in) <= 1+cap(spare); err == nil && (&got[0] == &spare[:1][0]) != fits {
+			t.Errorf("%q: in spare memory is not %v", in, fits)
+		}
 	}
 }
 
