@@ -17,7 +17,8 @@ func TestShowRows(t *testing.T) {
 	for i := range uint64(all - 1) {
 		table.Pages = append(table.Pages, i+1)
 	}
-	spec := &task.Job{Sweep: task.Sweep{Axes: []task.Axis{{Name: "n", Values: []string{"v"}}, {Name: "row", Table: table}}}}
+	axes := []task.Axis{{Name: "n", Values: []string{"v"}}, {Name: "row", Table: table}}
+	spec := &task.Job{Sweep: task.Sweep{Axes: axes}}
 	table.Columns[0].Longest = 2 * shownRow
 	rows := func(_ *task.Table, i uint64) ([]string, error) {
 		if i == 3 {
