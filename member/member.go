@@ -67,6 +67,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 		cfg.Key = p.cfg.Key
 	}
 	m.replica = scheduler.NewReplica(self, cfg)
+	m.worker.SignWith(worker.Signing{Sign: p.cfg.SignResult, Together: m.readTogether})
 	m.view.SetManifest(manifest)
 	m.cells = cells{m: m, number: overlay.CellNumber(id, self)}
 	return m

@@ -35,6 +35,20 @@ func newRoster(id overlay.ID) roster {
 	return roster{view: overlay.NewView(id), away: map[task.PeerID]overlay.Advert{}, gone: map[task.PeerID]time.Time{}}
 }
 
+// readTogether reports whether all members, those who were lost among them, say that they read results that were
+// signed together, and the one whose job these are of is known to be one: anybody may come to coordinate.
+func (r *roster) readTogether(submitter task.PeerID) bool {
+	if _, known := r.view.Member(submitter); !known {
+		return false
+	}
+	for _, a := range r.away {
+		if !a.ReadsTogether() {
+			return false
+		}
+	}
+	return r.view.All((*overlay.Advert).ReadsTogether)
+}
+
 // View returns who is a member. It is read only.
 func (r *roster) View() *overlay.View { return r.view }
 

@@ -41,6 +41,8 @@ type World interface {
 type Config struct {
 	Self task.PeerID
 	Key  ed25519.PrivateKey // signs cancels and, with Sign, adverts
+	// SignResult signs as ed25519.Sign does with Key what this peer's worker ran; nil where results come signed.
+	SignResult func(message []byte) []byte
 	// Scheduler is the configuration of the machines. An overlay's rules win.
 	Scheduler scheduler.Config
 	World     World

@@ -146,8 +146,8 @@ func (n *Node) restore(ctx context.Context) error {
 		return err
 	}
 	n.peer = member.New(member.Config{
-		Self: n.self, Key: n.key, Scheduler: n.sched, World: world{n}, Pool: n.pool, Draw: n.draw,
-		Cells: n.cfg.Cells,
+		Self: n.self, Key: n.key, SignResult: signatures.With(n.key), Scheduler: n.sched, World: world{n}, Pool: n.pool,
+		Draw: n.draw, Cells: n.cfg.Cells,
 	}, n.now())
 	if err := n.askOwner(ctx); err != nil {
 		return err

@@ -241,7 +241,7 @@ func (m *membership) row(a *overlay.Advert, beliefs map[task.PeerID]overlay.Beli
 	x := Member{
 		Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.Manifest().Name,
 		Site:  a.Site,
-		Addrs: a.Addrs, Version: a.Version, Seen: a.Issued, Roles: m.roles(a.Peer), Free: a.Free,
+		Addrs: a.Addrs, Version: a.Program(), Seen: a.Issued, Roles: m.roles(a.Peer), Free: a.Free,
 		Belief: overlay.There.String(),
 	}
 	if _, here := m.View().Member(a.Peer); !here {

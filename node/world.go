@@ -22,6 +22,7 @@ func (w world) Describe(a *overlay.Advert) {
 	n := w.n
 	a.Addrs, a.Reach = n.net.AdvertAddrs(overlay.MaxAddrs), n.net.Reach()
 	a.Speed, a.Until, a.Version, a.Site = n.speed, n.decision.Until, n.cfg.Version, n.cfg.Site
+	a.MarkTogether()
 	n.record(a)
 }
 

@@ -88,20 +88,3 @@ func (c Cell) String() string {
 	s := strconv.FormatUint(uint64(c.Prefix), 2)
 	return strings.Repeat("0", int(c.Bits)-len(s)) + s
 }
-
-// cellsMark is what the version of a program ends with that knows of cells, as build
-// metadata does. A field of its own would have nodes of before refuse the whole advert.
-const cellsMark = "+cells"
-
-// KnowsCells reports whether who issued the advert says that it knows of cells.
-func (a *Advert) KnowsCells() bool { return a.Bits > 0 || strings.HasSuffix(a.Version, cellsMark) }
-
-// Program is the version of the program that issued the advert, without that.
-func (a *Advert) Program() string { return strings.TrimSuffix(a.Version, cellsMark) }
-
-// MarkCells has the advert say so, if its version has room. It is called before Sign.
-func (a *Advert) MarkCells() {
-	if !a.KnowsCells() && len(a.Version)+len(cellsMark) <= MaxVersion {
-		a.Version += cellsMark
-	}
-}

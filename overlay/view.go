@@ -158,6 +158,16 @@ func (v *View) Workers() []task.PeerID {
 // Peers are the members, in any order.
 func (v *View) Peers() iter.Seq[task.PeerID] { return maps.Keys(v.members) }
 
+// All reports whether the newest advert of every member is such a one.
+func (v *View) All(is func(*Advert) bool) bool {
+	for _, a := range v.members {
+		if !is(a) {
+			return false
+		}
+	}
+	return true
+}
+
 // Members returns the newest advert of every member, sorted by peer ID. The
 // slice is the caller's; what the adverts refer to is shared and read only.
 func (v *View) Members() []Advert {

@@ -151,7 +151,7 @@ func TestLiarsAgree(t *testing.T) {
 	_, twelve := schedtest.Identity(12)
 	r := task.Result{Task: s.task(3), Worker: twelve, Outcome: task.Completed,
 		Trail: &task.Trail{Pass: 1, Fuel: 9 * spaced, Began: chain}}
-	if err := verifyResult(&r, s.job.spec, false); err == nil || s.job.spec.CheckResult(&r) == nil {
+	if err := verifyResult(&r, s.job.spec, false, nil); err == nil || s.job.spec.CheckResult(&r) == nil {
 		t.Error("a result that went on from what too few agreed on counts")
 	}
 }

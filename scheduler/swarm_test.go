@@ -100,6 +100,7 @@ func (n *swarmNode) boot() {
 	n.specs, n.lastTo, n.started = map[task.JobID]*task.Job{}, map[task.PeerID]time.Time{}, map[attemptKey]bool{}
 	cfg := n.s.cfg
 	n.worker = worker.New(n.id, cfg.Timing, cfg.Worker)
+	n.worker.SignWith(signsTogether(n.key))
 	n.sub = submitter.New(n.id, cfg.Timing, cfg.Submitter, n.key)
 	if err := errors.Join(n.worker.Restore(n.disk), n.sub.Restore(schedtest.ScanOf(n.disk))); err != nil {
 		n.s.tb.Fatal(err)
@@ -115,6 +116,12 @@ func (n *swarmNode) boot() {
 	}
 	n.step(message.OwnerState{State: overlay.Available, Slots: n.slots})
 	n.s.meet(n)
+}
+
+// signsTogether is how workers sign what comes to them unsigned: all of a moment together.
+func signsTogether(key ed25519.PrivateKey) worker.Signing {
+	return worker.Signing{Sign: func(b []byte) []byte { return ed25519.Sign(key, b) },
+		Together: func(task.PeerID) bool { return true }}
 }
 
 // crash ends a node; what others hear is that the connection broke.
@@ -332,8 +339,11 @@ func (n *swarmNode) end(id task.TaskID, a message.Attempt, r task.Result) {
 	delete(n.started, attemptKey{id, a})
 	r.Task = id
 	r.CPU, r.Wall = n.s.work(id), n.s.work(id)
-	if err := r.Sign(n.key); err != nil {
-		n.s.tb.Fatal(err)
+	r.Worker = n.id
+	if n.n%2 > 0 { // as a node of before
+		if err := r.Sign(n.key); err != nil {
+			n.s.tb.Fatal(err)
+		}
 	}
 	n.step(message.Ended{Task: id, Attempt: a, Result: r})
 }

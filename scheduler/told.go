@@ -69,7 +69,7 @@ func verifyRow(row, ours *ledger.Row, spec *task.Job, id task.TaskID) error {
 		if ours.Has(r) {
 			return nil
 		}
-		return verifyResult(r, spec, false)
+		return verifyResult(r, spec, false, nil)
 	})
 }
 
@@ -96,9 +96,9 @@ func eachResult(row *ledger.Row, id task.TaskID, f func(*task.Result) error) err
 }
 
 // verifyResult checks what is signed in a result: by its worker, and with receipts by the leader
-// that gave the lease; and that the job asks for its outputs.
-func verifyResult(r *task.Result, spec *task.Job, receipts bool) error {
-	if err := r.Verify(); err != nil {
+// that gave the lease; and that the job asks for its outputs. What c remembers is not looked at again.
+func verifyResult(r *task.Result, spec *task.Job, receipts bool, c *task.Checked) error {
+	if err := c.Result(r); err != nil {
 		return err
 	}
 	switch {
@@ -106,7 +106,7 @@ func verifyResult(r *task.Result, spec *task.Job, receipts bool) error {
 	case r.Receipt == nil:
 		return fmt.Errorf("nothing shows that %s had the lease of the task", r.Worker)
 	default:
-		if err := r.Receipt.Verify(r.Task, r.Worker); err != nil {
+		if err := c.Receipt(r.Receipt, r.Task, r.Worker); err != nil {
 			return err
 		}
 	}

@@ -215,7 +215,7 @@ func TestRowsTold(t *testing.T) {
 				if tt.ours.Has(r) {
 					return nil
 				}
-				return verifyResult(r, spec, receipts)
+				return verifyResult(r, spec, receipts, nil)
 			})
 			if !receipts {
 				err = verifyRow(tt.row, tt.ours, spec, id)

@@ -33,6 +33,7 @@ type unvetted struct {
 	// before this replica stopped: nobody has looked at the word for them either.
 	restored map[task.TaskID]bool
 	queue    []unvettedTask
+	checked  task.Checked // of results and receipts alike
 }
 
 type unvettedTask struct {
@@ -179,7 +180,7 @@ func (r *Replica) vetTask(id task.TaskID) {
 	}
 	j, why := r.ledger.Jobs[id.Job], error(nil)
 	bad := func(res *task.Result) bool {
-		err := verifyResult(res, j.Spec, r.cfg.Key != nil)
+		err := verifyResult(res, j.Spec, r.cfg.Key != nil, &r.unvetted.checked)
 		if why == nil {
 			why = err
 		}

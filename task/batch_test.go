@@ -15,7 +15,7 @@ func TestSignReceipts(t *testing.T) {
 	leader := PeerIDOf(key.Public().(ed25519.PublicKey))
 	worker := func(n uint64) PeerID { return PeerIDOf(testKey(n).Public().(ed25519.PublicKey)) }
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 3*batchSize).Draw(t, "leases")
+		n := rapid.IntRange(1, 3*treeSize).Draw(t, "leases")
 		var leases []Leased
 		for i := range uint64(n) {
 			leases = append(leases, Leased{TaskID{Job: aJob, Index: i}, worker(2 + i%3),
@@ -33,7 +33,7 @@ func TestSignReceipts(t *testing.T) {
 			if err := Decode(b, &got); err != nil || !got.Equal(l.Receipt) {
 				t.Fatalf("receipt %d is read as %+v (%v)", i, got, err)
 			}
-			if err := got.Verify(l.Task, l.Worker); err != nil || len(got.Path) > batchDepth*nodeBytes {
+			if err := got.Verify(l.Task, l.Worker); err != nil || len(got.Path) > treeDepth*int(receiptTree) {
 				t.Fatalf("receipt %d of %d, with a way of %d bytes: %v", i, n, len(got.Path), err)
 			}
 		}
@@ -48,15 +48,15 @@ func TestSignReceipts(t *testing.T) {
 		case 0: // another place: of as many or more levels
 			lie.At ^= 1 << rapid.IntRange(0, 8).Draw(t, "bit")
 		case 1: // a level more, and one less
-			lie.Path = append(bytes.Clone(lie.Path), make([]byte, nodeBytes)...)
+			lie.Path = append(bytes.Clone(lie.Path), make([]byte, int(receiptTree))...)
 		case 2:
-			if lie.Path = lie.Path[:max(0, len(lie.Path)-nodeBytes)]; len(a.Receipt.Path) == 0 {
+			if lie.Path = lie.Path[:max(0, len(lie.Path)-int(receiptTree))]; len(a.Receipt.Path) == 0 {
 				lie.Path = []byte{1}
 			}
 		case 3: // half a node
 			lie.Path = append(bytes.Clone(lie.Path), 1)
 		case 4: // another node
-			lie.Path = append(bytes.Clone(lie.Path), bytes.Repeat([]byte{1}, nodeBytes)...)
+			lie.Path = append(bytes.Clone(lie.Path), bytes.Repeat([]byte{1}, int(receiptTree))...)
 			lie.Path[0] ^= 1
 		}
 		if lie.Verify(a.Task, a.Worker) == nil {
@@ -72,7 +72,9 @@ func TestNodesAreNoLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if join(leaf, node{}) == join(node{}, leaf) || join(leaf, leaf) == leaf {
+	var none node
+	join := receiptTree.join
+	if join(&leaf, &none) == join(&none, &leaf) || join(&leaf, &leaf) == leaf {
 		t.Error("two nodes are one")
 	}
 }
@@ -80,7 +82,7 @@ func TestNodesAreNoLeaves(t *testing.T) {
 func BenchmarkSignReceipts(b *testing.B) {
 	key := testKey(1)
 	leader := PeerIDOf(key.Public().(ed25519.PublicKey))
-	for name, size := range map[string]int{"alone": 1, "together": batchSize} {
+	for name, size := range map[string]int{"alone": 1, "together": treeSize} {
 		b.Run(name, func(b *testing.B) {
 			leases := make([]Leased, size)
 			for i := range leases {

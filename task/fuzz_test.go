@@ -149,12 +149,33 @@ func FuzzDecodeResult(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b)
+	agreed := testResult() // of a run that went on from a state on which replicas agree
+	agreed.Trail = &Trail{Pass: 1, Fuel: 100, Began: agreedOn(f, agreed.Task)}
+	if err := errors.Join(agreed.Sign(testKey(1)), agreed.Verify()); err != nil {
+		f.Fatal(err)
+	}
+	if b, err = Encode(agreed); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	together := someResults(3)
+	signTogether(f, testKey(1), together)
+	for _, r := range together {
+		if b, err = Encode(r); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r Result
 		if Decode(b, &r) != nil {
 			return
 		}
 		r.Digest()
+		r.Mark()
+		if alone, again := r.Verify(), new(Checked).Result(&r); (alone == nil) != (again == nil) {
+			t.Fatalf("alone it is %v, and %v", alone, again)
+		}
 		r.Worker = ""
 		if r.Sign(testKey(1)) != nil {
 			return

@@ -25,8 +25,8 @@ type Receipt struct {
 	// Since is when the first lease was given of those that this one goes on with, as Issued;
 	// 0 where it is the first. See Begun.
 	Since int64 `cbor:"7,keyasint,omitempty"`
-	// Path are the nodes beside the way from the leaf to the root, the lowest first, of nodeBytes
-	// each, at most batchDepth; empty for a receipt that is signed alone. At is the leaf's place.
+	// Path are the nodes beside the way from the leaf to the root, the lowest first, of 16 bytes
+	// each, at most treeDepth; empty for a receipt that is signed alone. At is the leaf's place.
 	Path []byte `cbor:"8,keyasint,omitempty"`
 	At   uint64 `cbor:"9,keyasint,omitempty"`
 }
@@ -42,7 +42,9 @@ func NewReceipt(key ed25519.PrivateKey, leader PeerID, id TaskID, worker PeerID,
 
 // Verify checks that Leader signed the receipt, for that task and that worker. Whether that
 // peer may lead is for the caller to know.
-func (r *Receipt) Verify(id TaskID, worker PeerID) error {
+func (r *Receipt) Verify(id TaskID, worker PeerID) error { return r.verify(id, worker, nil) }
+
+func (r *Receipt) verify(id TaskID, worker PeerID, c *Checked) error {
 	if err := r.Valid(); err != nil {
 		return fmt.Errorf("verifying a lease's receipt: %w", err)
 	}
@@ -54,8 +56,7 @@ func (r *Receipt) Verify(id TaskID, worker PeerID) error {
 	if err != nil {
 		return fmt.Errorf("verifying a lease's receipt: %w", err)
 	}
-	root := r.rootFrom(leaf)
-	if !verify(key, receiptDomain, root[:], r.Signature) {
+	if !c.verify(key, receiptDomain, receiptTree.root(leaf, r.Path, r.At), r.Signature) {
 		return fmt.Errorf("verifying the receipt of a lease by %s: %w", r.Leader, ErrSignature)
 	}
 	return nil
@@ -66,7 +67,7 @@ func (r *Receipt) Valid() error {
 	if r.From != "" && !r.From.Valid() || r.Epoch == 0 || r.Issued < 0 || r.Since < 0 {
 		return errors.New("the receipt is out of bounds")
 	}
-	if depth := len(r.Path) / nodeBytes; len(r.Path) != depth*nodeBytes || depth > batchDepth || r.At >= 1<<depth {
+	if !receiptTree.fits(r.Path, r.At) {
 		return errors.New("the receipt's way to what is signed is out of bounds")
 	}
 	return nil

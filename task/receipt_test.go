@@ -30,7 +30,7 @@ func TestReceipt(t *testing.T) {
 		"beginning": func(r *Receipt) { r.Since++ }, "before all time": func(r *Receipt) { r.Since = -1 },
 		"state": func(r *Receipt) { r.From = "" }, "no state": func(r *Receipt) { r.From = "x" },
 		"signature": func(r *Receipt) { r.Signature = r.Signature[1:] },
-		"way":       func(r *Receipt) { r.Path = make([]byte, nodeBytes) },
+		"way":       func(r *Receipt) { r.Path = make([]byte, int(receiptTree)) },
 		"place":     func(r *Receipt) { r.At = 1 },
 	} {
 		r := *good

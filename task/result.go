@@ -49,7 +49,8 @@ type Result struct {
 	Outputs []Output      `cbor:"6,keyasint" most:"1024" json:"outputs"`
 	CPU     time.Duration `cbor:"7,keyasint" json:"cpu_ns"`
 	Wall    time.Duration `cbor:"8,keyasint" json:"wall_ns"`
-	// Signature is the worker's Ed25519 signature over all other fields.
+	// Signature is the worker's Ed25519 signature over all other fields, or over the root of the tree in which
+	// these are a leaf.
 	Signature []byte `cbor:"9,keyasint" json:"-"`
 	// Receipt shows that Worker had the lease of the task; nil where none was given.
 	Receipt *Receipt `cbor:"10,keyasint,omitempty" json:"-"`
@@ -59,6 +60,10 @@ type Result struct {
 	// Reads names the files of other tasks that the run read, as NameFiles does: whoever runs the task again can
 	// tell whether that is on the same bytes. Empty where it read none, or the worker does not say; else 32 bytes.
 	Reads []byte `cbor:"12,keyasint,omitempty" json:"-"`
+	// Path are the nodes beside the way from this result's leaf to what was signed, the lowest first, of 24 bytes
+	// each, at most 4; empty for a result that was signed alone. At is the leaf's place: see SignTogether.
+	Path []byte `cbor:"13,keyasint,omitempty" json:"-"`
+	At   uint64 `cbor:"14,keyasint,omitempty" json:"-"`
 }
 
 // Sign fills in Worker, where it is empty, and Signature. It refuses a result
@@ -69,14 +74,8 @@ func (r *Result) Sign(key ed25519.PrivateKey) error {
 
 // SignBy is Sign by a function that signs what it is given as ed25519.Sign does with self's key.
 func (r *Result) SignBy(self PeerID, sign func(message []byte) []byte) error {
-	if r.Worker == "" {
-		r.Worker = self
-	}
-	if r.Worker != self {
-		return fmt.Errorf("signing a result: it is %s's, the key is %s's", quote(string(r.Worker)), self)
-	}
-	if err := r.validate(); err != nil {
-		return fmt.Errorf("signing a result: %w", err)
+	if err := r.Signable(self); err != nil {
+		return err
 	}
 	body, err := r.body()
 	if err != nil {
@@ -86,15 +85,33 @@ func (r *Result) SignBy(self PeerID, sign func(message []byte) []byte) error {
 	return nil
 }
 
+// Signable fills in Worker, where it is empty, takes off what it was signed with, and refuses what SignBy would
+// refuse.
+func (r *Result) Signable(self PeerID) error {
+	if r.Worker == "" {
+		r.Worker = self
+	}
+	if r.Worker != self {
+		return fmt.Errorf("signing a result: it is %s's, the key is %s's", quote(string(r.Worker)), self)
+	}
+	r.Signature, r.Path, r.At = nil, nil, 0
+	if err := r.validate(); err != nil {
+		return fmt.Errorf("signing a result: %w", err)
+	}
+	return nil
+}
+
 // Verify checks every bound of a result that may be hostile, that inline
 // content is what its CID says, and that Worker signed it. It cannot know
 // whether the task exists, nor whether the outputs are right.
-func (r *Result) Verify() error {
+func (r *Result) Verify() error { return r.verify(nil) }
+
+func (r *Result) verify(c *Checked) error {
 	key, message, err := r.toCheck()
 	if err != nil {
 		return err
 	}
-	if !ed25519.Verify(key, message, r.Signature) {
+	if !c.signed(key, message, r.Signature) {
 		return fmt.Errorf("verifying a result of %s: %w", r.Worker, ErrSignature)
 	}
 	return r.verifyChain()
@@ -119,7 +136,10 @@ func (r *Result) toCheck() (key ed25519.PublicKey, message []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return key, signed(resultDomain, body), nil
+	if len(r.Path) == 0 {
+		return key, signed(resultDomain, body), nil
+	}
+	return key, signed(togetherDomain, resultTree.root(resultTree.leaf(body), r.Path, r.At)), nil
 }
 
 func (r *Result) verifyChain() error {
@@ -135,7 +155,7 @@ func (r *Result) verifyChain() error {
 // body is what the signature covers.
 func (r *Result) body() ([]byte, error) {
 	unsigned := *r
-	unsigned.Signature = nil
+	unsigned.Signature, unsigned.Path, unsigned.At = nil, nil, 0
 	return Encode(&unsigned)
 }
 
@@ -155,6 +175,8 @@ func (r *Result) validate() error {
 		return errors.New("a time is negative")
 	case len(r.Reads) != 0 && len(r.Reads) != len(FilesName{}):
 		return fmt.Errorf("what was read has a name of %d bytes, want %d", len(r.Reads), len(FilesName{}))
+	case !resultTree.fits(r.Path, r.At):
+		return errors.New("the way to what was signed is out of bounds")
 	case len(r.Outputs) > MaxOutputs:
 		return fmt.Errorf("%d outputs, the most is %d", len(r.Outputs), MaxOutputs)
 	}

@@ -57,7 +57,7 @@ func (r TallyRow) Tasks() float64 { return float64(r.Right) / tallyUnits }
 func Tallied(tasks float64) uint64 { return uint64(min(max(tasks, 0)*tallyUnits, MaxTallied)) }
 
 // TallyName is what a tally calls a signed result.
-func TallyName(r *Result) [sha256.Size]byte { return sha256.Sum256(r.Signature) }
+func TallyName(r *Result) [sha256.Size]byte { return sha256.Sum256(r.Mark()) }
 
 // signedTally is how it goes over the wire. The signature is over the bytes of Body, so that a later
 // version may add to it.

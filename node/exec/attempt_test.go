@@ -39,7 +39,8 @@ func TestEachStartEndsOnce(t *testing.T) {
 		want := map[uint64]task.Outcome{0: task.Interrupted, 1: task.Completed, 2: task.Completed, 3: task.Interrupted}
 		got := h.ended()
 		for _, e := range got {
-			if err := e.Result.Verify(); err != nil || e.Result.Outcome != want[e.Task.Index] || e.Attempt.Seq != e.Task.Index {
+			i := e.Task.Index
+			if err := e.Result.Signable(x.Self); err != nil || e.Result.Outcome != want[i] || e.Attempt.Seq != i {
 				t.Errorf("task %d ended as %+v, %v", e.Task.Index, e.Result, err)
 			}
 			delete(want, e.Task.Index)
@@ -63,7 +64,8 @@ func TestHostErrorIsAResult(t *testing.T) {
 		}
 		h.do(x, message.Start{Task: task.TaskID{Job: job}, Attempt: as(1)})
 		synctest.Wait()
-		if got := h.ended(); len(got) != 1 || got[0].Result.Outcome != task.HostError || got[0].Result.Verify() != nil {
+		got := h.ended()
+		if len(got) != 1 || got[0].Result.Outcome != task.HostError || got[0].Result.Signable(x.Self) != nil {
 			t.Errorf("it ended as %+v", got)
 		}
 	})

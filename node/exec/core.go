@@ -13,7 +13,7 @@ import (
 // A Config says what an Executor works with. All is required.
 type Config struct {
 	Key      ed25519.PrivateKey          // signs words of states and of hand-overs
-	Sign     func(message []byte) []byte // as ed25519.Sign does with Key, for results; from any goroutine
+	Sign     func(message []byte) []byte // as ed25519.Sign does with Key, for results of audits; from any goroutine
 	Self     task.PeerID
 	StageDir string // files of prepared jobs; exists, and is the Executor's own
 	Space    Space  // for those files

@@ -58,7 +58,7 @@ func (p *movedPair) leaves() *message.Checkpoint {
 	return nil
 }
 
-// goesOn has a worker run the task, to its end or until it came to so many boundaries.
+// goesOn has a worker run the task, to its end or until it came to so many boundaries, and signs the result.
 func (p *movedPair) goesOn(x *Executor, h *fakeHost, begins message.Start, until int) task.Result {
 	job, err := x.jobs.bring(p.t.Context(), message.Prepare{Job: p.id.Job})
 	if err != nil {
@@ -73,7 +73,11 @@ func (p *movedPair) goesOn(x *Executor, h *fakeHost, begins message.Start, until
 			a.save()
 		}
 	}
-	return x.runTask(a, s)
+	res := x.runTask(a, s)
+	if err := res.SignBy(x.Self, x.Sign); err != nil { // as its worker does
+		p.t.Fatal(err)
+	}
+	return res
 }
 
 // Each part of a task that moved is run again alone, whoever ran it, from what that one kept: to the state that it

@@ -11,8 +11,9 @@ import (
 	"godwit/task"
 )
 
-// runTask runs one task to a signed result. It never fails: what goes wrong on
-// this host is a result too, which does not count against the task.
+// runTask runs one task to a result, signed where it is an audit's: its worker signs what came of a lease, with
+// what comes at the same time. It never fails: what goes wrong on this host is a result too, which does not count
+// against the task.
 func (c *core) runTask(a *attempt, s *saving) task.Result {
 	ctx, id, begun := a.context, a.name.Task, time.Now()
 	res := task.Result{Task: id, Worker: c.Self, Receipt: a.receipt}
@@ -43,7 +44,11 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 	}
 	kept(&rep, &res)
 	c.Ended.note(&res)
-	if err := res.SignBy(c.Self, c.Sign); err != nil {
+	err = res.Signable(c.Self)
+	if err == nil && a.audit != nil {
+		err = res.SignBy(c.Self, c.Sign)
+	}
+	if err != nil {
 		// Only a result out of bounds cannot be signed; say so in one that can.
 		c.Log.Error("signing a result", "task", id.String(), "err", err)
 		return c.unrun(id, task.HostError, err.Error(), a.receipt)

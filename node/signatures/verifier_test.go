@@ -187,6 +187,41 @@ func TestKeysAreBounded(t *testing.T) {
 	}
 }
 
+// A signature of a short message that was found good is known again, that of another, or under another key, is
+// not; what was bad stays so; and as many are remembered as may be.
+func TestKnown(t *testing.T) {
+	v := new(Verifier)
+	pub, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := make([]byte, shortMessage)
+	sig := ed25519.Sign(private, root)
+	long := append(bytes.Clone(root), 0)
+	checks := []Check{{pub, root, sig}, {pub, root, sig}, {pub, root[:shortMessage-1], sig}, {other, root, sig},
+		{pub, long, sig}, {pub, root, sig[:ed25519.SignatureSize-1]}, {pub, root, ed25519.Sign(private, long)},
+		{pub, long, ed25519.Sign(private, long)}}
+	want := []bool{true, true, false, false, false, false, false, true}
+	for range 2 {
+		if got := v.Verify(checks); !slices.Equal(got, want) {
+			t.Errorf("they are %v, want %v", got, want)
+		}
+	}
+	if len(v.known) != 1 {
+		t.Errorf("%d are remembered", len(v.known))
+	}
+	for i := range 2 * maxKnown {
+		v.note(known{length: i})
+	}
+	if len(v.known) > maxKnown {
+		t.Errorf("%d are remembered", len(v.known))
+	}
+}
+
 func BenchmarkVerify(b *testing.B) {
 	pub, private, err := ed25519.GenerateKey(nil)
 	if err != nil {

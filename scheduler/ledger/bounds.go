@@ -75,7 +75,7 @@ const (
 
 // ResultBytes is at least the encoded size of a result that verifies, and not much more.
 func ResultBytes(r *task.Result) int {
-	n := resultBytes - task.MaxMessage + len(r.Message) + len(r.Reads)
+	n := resultBytes - task.MaxMessage + len(r.Message) + len(r.Reads) + len(r.Path)
 	if r.Trail != nil {
 		n += trailBytes + linkBytes*len(r.Trail.Began)
 		for k := range r.Trail.Began {

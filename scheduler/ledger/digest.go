@@ -103,7 +103,7 @@ func writeCheckpoint(h hash.Hash, c *Checkpoint) {
 
 func writeResult(h hash.Hash, r *task.Result) {
 	writeString(h, string(r.Worker))
-	writeString(h, string(r.Signature))
+	writeString(h, string(r.Mark()))
 }
 
 // writeString writes a string and, before it, its length, so that two strings

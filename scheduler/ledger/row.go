@@ -170,7 +170,7 @@ func (r *Row) addFailure(f Failure) bool {
 		r.Failures = slices.Insert(slices.Clip(r.Failures), i, f)
 		return true
 	}
-	if bytes.Compare(f.Result.Signature, r.Failures[i].Result.Signature) >= 0 {
+	if bytes.Compare(f.Result.Mark(), r.Failures[i].Result.Mark()) >= 0 {
 		return false
 	}
 	r.Failures = slices.Clone(r.Failures)
@@ -209,7 +209,7 @@ func compareResults(a, b *task.Result) int {
 		da, db := a.Digest(), b.Digest()
 		return bytes.Compare(da[:], db[:])
 	}
-	return bytes.Compare(a.Signature, b.Signature)
+	return bytes.Compare(a.Mark(), b.Mark())
 }
 
 // agree says whether two results have the same digest. It compares what the

@@ -10,14 +10,14 @@ import (
 )
 
 // A VoidName names a result that is void: who made it, and the beginning of the
-// hash of its signature, which covers all else.
+// hash of its mark: its signature covers all else.
 type VoidName struct {
 	Worker    task.PeerID `cbor:"1,keyasint"`
 	Signature [16]byte    `cbor:"2,keyasint"`
 }
 
 func voidName(res *task.Result) VoidName {
-	sum := sha256.Sum256(res.Signature)
+	sum := sha256.Sum256(res.Mark())
 	return VoidName{res.Worker, [16]byte(sum[:])}
 }
 

@@ -85,7 +85,7 @@ type Prepared struct {
 type Ended struct {
 	Task    task.TaskID
 	Attempt Attempt
-	Result  task.Result // signed; its outputs are stored at the worker's node
+	Result  task.Result // signed, or signable by a worker that signs; its outputs are stored at the worker's node
 	// Handed says, of an Interrupted attempt with a HandOver, that its guest runs
 	// on at the destination, which has said so; To and As are the machine's to fill
 	// in. Nil for any other end: one whose destination fell silent after the freeze

@@ -165,7 +165,7 @@ func (p *poll) had(r *task.Result) bool {
 // add takes in a result of another worker, and reports whether it agrees with what is held.
 func (p *poll) add(r *task.Result) bool {
 	p.makers = slices.Concat(p.makers, makersOf(r))
-	p.drawn = sha256.Sum256(r.Signature)
+	p.drawn = sha256.Sum256(r.Mark())
 	says := stampOf(r)
 	if says.agrees(p.held) {
 		p.with = append(slices.Clip(p.with), r.Worker)

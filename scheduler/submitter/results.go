@@ -118,7 +118,7 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 // workers.
 func sameEnd(a, b *message.TaskSummary) bool {
 	return a.Failed == b.Failed && slices.EqualFunc(a.Results, b.Results, func(x, y task.Result) bool {
-		return x.Worker == y.Worker && slices.Equal(x.Signature, y.Signature)
+		return x.Worker == y.Worker && slices.Equal(x.Mark(), y.Mark())
 	})
 }
 

@@ -103,6 +103,7 @@ func (r *results) bring(from task.PeerID, g *message.Got, w *Worker) {
 	if g.Final {
 		return
 	}
+	r.sign(r.all)
 	a := answer{Progress: message.Progress{Job: g.Job, Made: true}, at: map[uint64]int{}}
 	for i := range r.given.all {
 		if x := &r.given.all[i]; x.submitter == from {

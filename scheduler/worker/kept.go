@@ -47,6 +47,7 @@ func (r *results) nextKeep(within time.Duration) (time.Time, bool) {
 
 func (r *results) keepNext() {
 	u := r.all[r.kept]
+	r.sign(r.all[r.kept:min(len(r.all), r.kept+keepAtOnce)]) // those that follow will be told or kept as well
 	u.key = endingKey(&u.ending)
 	r.kept++
 	value, err := durable.Encode(&u.ending)

@@ -24,6 +24,7 @@ type results struct {
 	completed map[task.TaskID]*unacked
 	twice     bool // of some task there are several
 	given     given
+	signing   Signing
 	out       *effects
 }
 
@@ -137,14 +138,20 @@ func (r *results) next(now time.Time, again bool, after time.Duration) (batch []
 	if n := len(r.all); n == 0 || !again && !r.all[n-1].sent.IsZero() {
 		return nil, nil
 	}
+	var told []*unacked
 	for _, u := range r.all {
 		if !u.sent.IsZero() && !(again && !now.Before(u.sent.Add(after))) {
 			continue
 		}
 		size += message.ResultBytes(&u.ending.Result)
-		if len(batch) == message.MaxEndings || len(batch) > 0 && size > message.BatchBytes {
+		if len(told) == message.MaxEndings || len(told) > 0 && size > message.BatchBytes {
 			break
 		}
+		told = append(told, u)
+	}
+	r.sign(told)
+	batch = make([]message.Ending, 0, len(told))
+	for _, u := range told {
 		batch = append(batch, u.tell(now))
 		if u.took != nil {
 			saved = append(saved, message.SavedState{Task: u.ending.Result.Task, Attempt: u.ending.Attempt, Checkpoint: *u.took})
