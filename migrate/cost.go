@@ -14,11 +14,12 @@ import (
 
 func init() {
 	Register("cost", Kind{
-		Params: "period rest",
+		Params: "period rest exchange",
 		Does: "tasks move on notice, and to an idle member where they are expected to end so much sooner that it pays " +
-			"for the move",
+			"for the move; those ahead leave fast members to the last of their job",
 		Make: func(ps *spec.Params) Policy {
-			return &Cost{period: ps.Duration("period", costPeriod), rest: ps.Number("rest", costRest, 1, 1e6)}
+			return &Cost{period: ps.Duration("period", costPeriod), rest: ps.Number("rest", costRest, 1, 1e6),
+				pays: ps.Number("exchange", exchangeGain, 1, 1e6)}
 		},
 	})
 }
@@ -59,21 +60,26 @@ const (
 // if it is expected to end sooner there by more than the move takes: the time that it stands
 // still, and that of the transfer, in which a place is kept for it and two uplinks
 // are in use. So a forecast must change by twice that before it moves back; and it
-// rests for two transfers after each move. Nothing moves to where it would end
-// later.
+// rests for two transfers after each move. For its own sake nothing moves to where it would
+// end later.
+//
+// At the end of a job tasks that are ahead leave the fast members to those that are behind:
+// see exchange.go.
 //
 // Tasks that wait have a better use for idle members than those that run
 // already: while any wait only notices count.
 type Cost struct {
 	period time.Duration
 	rest   float64
+	pays   float64 // how many times its cost a move that clears a member has to gain
 
-	lanes [mostLanes]lane
-	used  int
-	taken []int32 // places taken of each host in this scan
-	moved map[task.TaskID]time.Time
-	asked []wish
-	out   []Move
+	lanes  [mostLanes]lane
+	used   int
+	taken  []int32 // places taken of each host in this scan
+	moved  map[task.TaskID]time.Time
+	asked  []wish
+	placed []placedRun
+	out    []Move
 
 	notices Reactive
 }
@@ -94,6 +100,7 @@ type ending struct {
 // A wish is a task that may be better off elsewhere.
 type wish struct {
 	host, run int32
+	placed    int32 // among those that may move
 	end, stay float64
 }
 
@@ -114,7 +121,7 @@ func (c *Cost) Scan(now time.Time, hosts []Host, f Forecast, rng *rand.Rand) []P
 
 // Moves implements Mover.
 func (c *Cost) Moves(now time.Time, hosts []Host, f Forecast, s Situation) []Move {
-	c.out, c.asked, c.used = c.out[:0], c.asked[:0], 0
+	c.out, c.asked, c.placed, c.used = c.out[:0], c.asked[:0], c.placed[:0], 0
 	c.taken = slices.Grow(c.taken[:0], len(hosts))[:len(hosts)]
 	clear(c.taken)
 	idle := false
@@ -148,6 +155,7 @@ func (c *Cost) Moves(now time.Time, hosts []Host, f Forecast, s Situation) []Mov
 	for _, w := range c.asked {
 		c.grant(now, &w, hosts, f, &s)
 	}
+	c.exchange(now, hosts, f, &s)
 	return c.out
 }
 
@@ -190,10 +198,11 @@ func (c *Cost) wishes(now time.Time, i int32, h *Host, f Forecast, s *Situation,
 			continue // it ends before it could move
 		}
 		stay, _ := f.Stay(h.Peer, now, min(time.Duration(length), c.resting(r.State, s)))
-		w := wish{i, int32(k), expectedEnd(r, h, stay, s), stay}
+		w := wish{i, int32(k), int32(len(c.placed)), expectedEnd(r, h, stay, s), stay}
 		if w.end-float64(r.Left)/fastest > cost {
 			c.asked = append(c.asked, w)
 		}
+		c.placed = append(c.placed, placedRun{host: i, run: int32(k), end: w.end, stay: stay})
 	}
 }
 
@@ -220,29 +229,32 @@ func redone(r *Run, h *Host, length, stay float64, s *Situation) float64 {
 func (c *Cost) grant(now time.Time, w *wish, hosts []Host, f Forecast, s *Situation) {
 	h := &hosts[w.host]
 	r := &h.Runs[w.run]
-	l := c.lane(now, r, hosts, f, s)
-	for l.next < len(l.ends) && c.taken[l.ends[l.next].host] >= int32(hosts[l.ends[l.next].host].Idle) {
-		l.next++
-	}
-	if l.next == len(l.ends) {
+	e, ok := c.firstFree(c.lane(now, r, hosts, f, s), hosts)
+	if !ok {
 		return
 	}
-	e := l.ends[l.next]
 	cost, still := moveCost(r, s)
 	end := expectedEnd(r, &hosts[e.host], e.stay, s) + still
 	if w.end-end <= cost {
 		return
 	}
 	c.taken[e.host]++
-	if c.moved == nil {
-		c.moved = map[task.TaskID]time.Time{}
-	}
-	t := h.Tasks[w.run]
-	c.moved[t] = now
-	c.out = append(c.out, Move{
-		Task: t, From: h.Peer, To: hosts[e.host].Peer,
+	c.placed[w.placed].used = true
+	c.send(now, Move{
+		Task: h.Tasks[w.run], From: h.Peer, To: hosts[e.host].Peer,
 		words: costWords, ends: [2]float64{end, w.end}, stays: [2]float64{e.stay, w.stay},
 	})
+}
+
+// firstFree is the best idle host of a lane that is left.
+func (c *Cost) firstFree(l *lane, hosts []Host) (ending, bool) {
+	for l.next < len(l.ends) && c.taken[l.ends[l.next].host] >= int32(hosts[l.ends[l.next].host].Idle) {
+		l.next++
+	}
+	if l.next == len(l.ends) {
+		return ending{}, false
+	}
+	return l.ends[l.next], true
 }
 
 func costWords(m *Move) string {

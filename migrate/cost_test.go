@@ -123,7 +123,7 @@ func TestCostNeverGoesBack(t *testing.T) {
 		}
 		s := slowLink
 		s.Saves = rapid.Bool().Draw(t, "saves")
-		c, left := &Cost{period: costPeriod, rest: costRest}, map[string]bool{}
+		c, left := &Cost{period: costPeriod, rest: costRest, pays: exchangeGain}, map[string]bool{}
 		for scan := range 3 * n {
 			moves := c.Moves(hour(float64(scan)), hosts, f, s)
 			for _, m := range moves {

@@ -65,6 +65,9 @@ type Run struct {
 	Movable bool  // it runs, is not on the move already, and can be frozen
 	// Copied says that no copy of it is to be made: there is one, or it is on its way.
 	Copied bool
+	// Came tells tasks of one job apart that did not come together: those that did have the
+	// same. Where all tasks of a job come with it, it is 0.
+	Came int64
 }
 
 // A Mover is a Policy that names tasks, not hosts, to move, and may say where to.

@@ -99,6 +99,7 @@ func (ps *past) forecast(a *overlay.Advert, d time.Duration) Forecast {
 func (ps *past) refreshPool(now time.Time) {
 	if at := ps.peer.RefreshPool(now); at != ps.pooled {
 		ps.pooled, ps.readings = at, map[record]*reading{}
+		ps.noteLearnt(now)
 	}
 }
 

@@ -38,6 +38,7 @@ type past struct {
 	pool     *predictor.Pool // what is known of hosts at large
 	noteAt   time.Time       // when to make the running spell durable
 	pooled   time.Time       // when the pool was last made
+	learntAt time.Time       // when what it learnt was last made durable
 	readings map[record]*reading
 }
 

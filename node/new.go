@@ -142,6 +142,7 @@ func (n *Node) restore(ctx context.Context) error {
 	if err := n.thankful.load(ctx); err != nil {
 		return err
 	}
+	n.recallLearnt(ctx)
 	if err := n.loadPast(ctx); err != nil {
 		return err
 	}

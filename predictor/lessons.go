@@ -212,14 +212,7 @@ func (p *Pool) Learn(answers []Answer) {
 		return
 	}
 	if p.lessons == nil {
-		firm := p.firm
-		if firm == 0 {
-			firm = DefaultFirm
-		}
-		p.lessons = &lessons{}
-		for c := range p.lessons {
-			p.lessons[c] = newLesson(firm)
-		}
+		p.lessons = p.unlearnt()
 	}
 	for i := range answers {
 		p.lessons[answers[i].class].learn(&answers[i])

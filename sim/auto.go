@@ -71,7 +71,7 @@ func (f *farm) lastMoment(i int32, t *simTask, need float64) int64 {
 func (f *farm) told(k int32, h *simHost) migrate.Run {
 	t := &f.tasks.slots[k]
 	r := migrate.Run{State: t.state, Movable: t.status == taskRunning && t.to == none && t.twin == none && f.runs(h),
-		Copied: t.status != taskRunning || t.to != none || t.twin != none}
+		Copied: t.status != taskRunning || t.to != none || t.twin != none, Came: t.arrived}
 	done, safe := t.from, int64(0)
 	if t.onSaved || t.savedHost == none {
 		safe = t.saved

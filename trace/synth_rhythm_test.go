@@ -199,3 +199,38 @@ func TestRhythmsThatAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestWavesByHand: the sum of a wave is its integral, cut at the period's end where nothing is
+// seen behind it; lengths of whole periods weigh the same at each hour.
+func TestWavesByHand(t *testing.T) {
+	for _, through := range []bool{false, true} {
+		w := &wave{period: 12, through: through}
+		w.set(complex(.3, -.2))
+		for _, c := range []struct{ at, length float64 }{{0, 3}, {5, 4}, {10, 7}, {11.5, 30}, {3, 0}} {
+			want, end := 0.0, c.at+c.length
+			if !through {
+				end = max(c.at, min(end, w.period))
+			}
+			const steps = 20_000
+			for i := range steps {
+				hour := c.at + (end-c.at)*(float64(i)+.5)/steps
+				want += (.3*math.Cos(2*math.Pi*hour/12) - .2*math.Sin(2*math.Pi*hour/12)) * (end - c.at) / steps
+			}
+			if got := w.over(c.at, c.length); math.Abs(got-want) > 1e-6 {
+				t.Errorf("through %v: from %v for %v the wave sums to %v, want %v", through, c.at, c.length, got, want)
+			}
+		}
+		for kind := range towards {
+			if got := w.usual(kind, 0); math.Abs(got) > 1e-9 {
+				t.Errorf("through %v: no length weighs e^%v, want 1", through, got)
+			}
+			// Weights of a length have a logarithm above 0 in the mean, as the exponential is convex.
+			if got := w.usual(kind, w.period/2); through && got <= 0 {
+				t.Errorf("half a period weighs e^%v, want more than 1", got)
+			}
+			if got := w.usual(kind, w.period); through && math.Abs(got) > 1e-9 {
+				t.Errorf("a period weighs e^%v, want 1", got)
+			}
+		}
+	}
+}

@@ -21,8 +21,8 @@ tasks. Beside it run FCFS, in turn as published and to the fastest host, longest
 Zhang's policies alone and with PSPP, and an oracle that knows the trace. Every rival
 makes the same automatic checkpoints, and copies its last tasks by a rule that looks at
 speed and forecast. The default runs without each of its parts too: with one forecast
-for all hosts, without checkpoints, without moves, without copies, with the rivals'
-checkpoints, and with tasks in turn.
+for all hosts, without checkpoints, without moves, without exchanges of the last tasks,
+without copies, with the rivals' checkpoints, and with tasks in turn.
 
 Told are the median and the 95th percentile of the time to the last result, deadlines
 met (one and a half times a time that no schedule beats), checkpoints and states sent,
@@ -35,6 +35,7 @@ directory that has relays/sessions.csv, relays/snapshots.csv and
 phones/availability_2state.csv, or the same compressed, with .gz behind it. The other
 sets are synthetic.`,
 		Example: `  godwit reproduce bags --traces data
+  godwit reproduce bags --traces data --pair
   godwit reproduce bags --quick --only office`,
 		Args: explained(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +52,8 @@ sets are synthetic.`,
 	fl.IntVar(&f.Runs, "runs", published.BagRuns, "runs of each set and bag, with seeds from --seed on")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed: it draws hosts, days, speeds and bags")
 	fl.BoolVar(&f.Short, "short", false, "only the default, with and without its parts, FCFS and the oracle")
-	fl.BoolVar(&f.Quick, "quick", false, "the same, of one seed and of bags of 50 tasks")
+	fl.BoolVar(&f.Pair, "pair", false, "only the default and FCFS, which the targets are about")
+	fl.BoolVar(&f.Quick, "quick", false, "the same as --short, of one seed and of bags of 50 tasks")
 	fl.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0),
 		"how many runs go on at once; what comes out does not depend on it")
 	fl.BoolVar(&f.JSON, "json", false, "print JSON: an object a set and bag, then one with the rows and targets")

@@ -37,7 +37,8 @@ type BagOptions struct {
 	Seed                 uint64
 	Workers              int
 	Short                bool // only what the targets are about
-	Quick                bool // the same, of one seed and the least bags, for a first look
+	Pair                 bool // only the default and FCFS
+	Quick                bool // the same as Short, of one seed and the least bags, for a first look
 	JSON, Quiet          bool
 }
 
@@ -76,7 +77,7 @@ func (f *BagOptions) Run(ctx context.Context, out, log io.Writer) error {
 	noteMissing(p, missing)
 	grid := PolicyOptions{Workers: f.Workers}
 	o := &bags.Options{Sets: sets, Placement: f.Placement, Migration: f.Migration, Seed: f.Seed, Runs: f.Runs,
-		Sizes: f.Sizes, Each: grid.each(ctx, p)}
+		Sizes: f.Sizes, Pair: f.Pair, Each: grid.each(ctx, p)}
 	if f.Quick {
 		const quickTasks = 50
 		o.Runs, o.Sizes = 1, []int{quickTasks}
@@ -178,11 +179,16 @@ func printBagRows(w io.Writer, of []bags.Row) {
 	fmt.Fprintf(w, "\n%s\n", what)
 	var rows [][]string
 	for i := range of {
-		x := &of[i]
+		x, oracle := &of[i], "-"
+		if x.TimesOracle > 0 {
+			oracle = fmt.Sprintf("%.3f", x.TimesOracle)
+		}
 		rows = append(rows, []string{x.Name, fmt.Sprintf("%.3f", x.TimesFCFS), fmt.Sprintf("%.3f", x.Worst),
-			fmt.Sprintf("%.3f", x.LateFCFS), fmt.Sprintf("%.3f", x.TimesOracle), fmt.Sprintf("%.3f", x.TimesIdeal),
-			fmt.Sprintf("%.0f%%", x.MetPct), fmt.Sprintf("%.3f", x.SentFCFS), fmt.Sprintf("%.0f", x.UploadMiB),
+			fmt.Sprintf("%.3f", x.MedianFCFS), fmt.Sprintf("%.3f", x.LateFCFS), oracle,
+			fmt.Sprintf("%.3f", x.TimesIdeal), fmt.Sprintf("%.0f%%", x.MetPct), fmt.Sprintf("%.3f", x.SentFCFS),
+			fmt.Sprintf("%.0f", x.UploadMiB),
 			fmt.Sprintf("%.1f", x.Lost), fmt.Sprintf("%.1f", x.Moves), fmt.Sprintf("%.1f", x.Copies)})
 	}
-	table.Print(w, "POLICY /FCFS WORST P95/FCFS /ORACLE /IDEAL MET SENT/FCFS UPLOAD-MIB LOST MOVES COPIES", rows)
+	const heads = "POLICY /FCFS WORST MEDIAN/FCFS P95/FCFS /ORACLE /IDEAL MET SENT/FCFS UPLOAD-MIB LOST MOVES COPIES"
+	table.Print(w, heads, rows)
 }

@@ -19,6 +19,8 @@ type Options struct {
 	Runs                 int    // seeds, at least one
 	// Only runs these contenders beside the default, FCFS and the oracle; nil is all.
 	Only func(*Contender) bool
+	// Pair runs the default and FCFS alone, whatever Only says: what the targets are about.
+	Pair bool
 	// Sizes of bags; nil is 50, 150 and 500 tasks.
 	Sizes []int
 	// Each is as reproduce.Options has it.
@@ -32,8 +34,9 @@ const MostTasks = 500
 func (o *Options) contenders() []Contender {
 	var out []Contender
 	for _, c := range Contenders(o.Placement, o.Migration) {
-		needed := c.Part == Ours || c.Part == Bound || c.Name == FCFSName || c.Name == FastestName
-		if needed || o.Only == nil || o.Only(&c) {
+		pair := c.Part == Ours || c.Name == FCFSName
+		needed := pair || c.Part == Bound || c.Name == FastestName
+		if pair || !o.Pair && (needed || o.Only == nil || o.Only(&c)) {
 			out = append(out, c)
 		}
 	}

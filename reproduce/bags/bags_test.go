@@ -139,8 +139,37 @@ func TestGeometricMeans(t *testing.T) {
 	}
 }
 
-// TestInTurn: the default without its order, however it is written.
-func TestInTurn(t *testing.T) {
+// TestPair: the default and FCFS run alone, and what is told of them is what a larger
+// table tells; no other is told of.
+func TestPair(t *testing.T) {
+	o := &Options{Sets: []Set{{Name: "office", Kind: "office"}}, Placement: "expected", Migration: "cost", Seed: 3,
+		Runs: 1, Sizes: []int{10}, Pair: true}
+	r, err := Run(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := &r.Rows[0]; len(r.Contenders) != 2 || len(r.Rows) != 4 || x.TimesOracle != 0 ||
+		math.Abs(x.MedianFCFS-x.TimesFCFS) > 1e-9 {
+		t.Errorf("%+v", r.Rows)
+	}
+	o.Pair, o.Only = false, func(*Contender) bool { return false }
+	all, err := Run(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Rows[0].TimesFCFS != r.Rows[0].TimesFCFS || len(all.Contenders) != 4 || !(all.Rows[0].TimesOracle > 0) {
+		t.Errorf("alone %+v, with others %+v", r.Rows[0], all.Rows[0])
+	}
+}
+
+// TestWithoutParts: the default without its order and without exchanges, however it is written.
+func TestWithoutParts(t *testing.T) {
+	for _, tt := range [][2]string{{"cost", ":exchange=1e6"}, {"cost:rest=3", ",exchange=1e6"}, {"cost:exchange=2", ""},
+		{"pspp", ""}} {
+		if got := noExchanges(tt[0]); got != tt[1] {
+			t.Errorf("%s: got %q, want %q", tt[0], got, tt[1])
+		}
+	}
 	for _, tt := range [][2]string{{"expected", ":order=turn"}, {"expected:unknown=2h", ",order=turn"},
 		{"expected:order=longest", ""}, {"uptime", ""}} {
 		if got := inTurn(tt[0]); got != tt[1] {

@@ -62,6 +62,7 @@ func Contenders(placement, migration string) []Contender {
 	without("forecasts of the base rate", func(c *Contender) { c.Predictor = BaseRate })
 	without("no checkpoints", func(c *Contender) { c.Auto = false })
 	without("no moves", func(c *Contender) { c.Migration = "none" })
+	without("no exchanges", func(c *Contender) { c.Migration += noExchanges(c.Migration) })
 	without("no copies", func(c *Contender) { c.Copies = "none" })
 	without("checkpoints of the base rule", func(c *Contender) { c.Thrifty = false })
 	without("tasks in turn", func(c *Contender) { c.Placement += inTurn(c.Placement) })
@@ -77,13 +78,20 @@ func Contenders(placement, migration string) []Contender {
 }
 
 // inTurn is what makes a placement policy take tasks in turn, "" if it has no other way.
-func inTurn(placement string) string {
-	name, params, has := strings.Cut(placement, ":")
+func inTurn(placement string) string { return added(placement, "expected", "order", "turn") }
+
+// noExchanges is what makes a migration policy move no task but for its own sake, "" if it
+// has no other way.
+func noExchanges(migration string) string { return added(migration, "cost", "exchange", "1e6") }
+
+// added is what gives a policy, if it is that of a name, a parameter that it has not yet.
+func added(policy, of, param, value string) string {
+	name, params, has := strings.Cut(policy, ":")
 	switch {
-	case name != "expected" || strings.Contains(params, "order="):
+	case name != of || strings.Contains(params, param+"="):
 		return ""
 	case has:
-		return ",order=turn"
+		return "," + param + "=" + value
 	}
-	return ":order=turn"
+	return ":" + param + "=" + value
 }

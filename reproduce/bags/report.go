@@ -91,9 +91,12 @@ type Cell struct {
 	Figures   []Figures `json:"contenders"` // the default first
 }
 
-// of is the figures of a name.
+// of is the figures of a name, nil of who did not run.
 func (c *Cell) of(name string) *Figures {
 	i := slices.IndexFunc(c.Figures, func(f Figures) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
 	return &c.Figures[i]
 }
 
@@ -103,21 +106,23 @@ type Row struct {
 	Name string `json:"name"`
 	Part Part   `json:"part"`
 	// Times are the makespan as a multiple of FCFS's, of the oracle's and of the ideal:
-	// geometric means; Worst is the greatest of FCFS's in a cell.
+	// geometric means; Worst is the greatest of FCFS's in a cell. TimesOracle is 0 where
+	// the oracle did not run.
 	TimesFCFS   float64 `json:"times_fcfs"`
 	Worst       float64 `json:"worst"`
 	WorstAt     string  `json:"worst_at"`
 	TimesOracle float64 `json:"times_oracle"`
 	TimesIdeal  float64 `json:"times_ideal"`
-	// Late is the same of 95th percentiles.
-	LateFCFS  float64 `json:"late_times_fcfs"`
-	MetPct    float64 `json:"met_pct"`
-	SentFCFS  float64 `json:"sent_times_fcfs"` // sums over cells
-	SentMiB   float64 `json:"sent_mib"`        // mean of a bag
-	UploadMiB float64 `json:"upload_mib"`
-	Lost      float64 `json:"lost"`
-	Moves     float64 `json:"moves"`
-	Copies    float64 `json:"copies"`
+	// Median and Late are the same as TimesFCFS of medians and 95th percentiles over seeds.
+	MedianFCFS float64 `json:"median_times_fcfs"`
+	LateFCFS   float64 `json:"late_times_fcfs"`
+	MetPct     float64 `json:"met_pct"`
+	SentFCFS   float64 `json:"sent_times_fcfs"` // sums over cells
+	SentMiB    float64 `json:"sent_mib"`        // mean of a bag
+	UploadMiB  float64 `json:"upload_mib"`
+	Lost       float64 `json:"lost"`
+	Moves      float64 `json:"moves"`
+	Copies     float64 `json:"copies"`
 }
 
 // A Report is what came of it.
@@ -185,8 +190,13 @@ func (r *Report) row(set string, k int) Row {
 		}
 		n++
 		row.TimesFCFS += math.Log(times)
-		row.TimesOracle += math.Log(f.MeanS / c.of(OracleName).MeanS)
+		if oracle := c.of(OracleName); oracle != nil {
+			row.TimesOracle += math.Log(f.MeanS / oracle.MeanS)
+		} else {
+			row.TimesOracle = math.Inf(-1)
+		}
 		row.TimesIdeal += math.Log(f.MeanS / f.IdealS)
+		row.MedianFCFS += math.Log(f.MedianS / fcfs.MedianS)
 		row.LateFCFS += math.Log(f.P95S / fcfs.P95S)
 		row.MetPct += f.MetPct
 		row.UploadMiB += f.UploadMiB
@@ -195,7 +205,8 @@ func (r *Report) row(set string, k int) Row {
 		row.Copies += f.Copies
 		sent, base = sent+f.SentMiB, base+fcfs.SentMiB
 	}
-	for _, x := range []*float64{&row.TimesFCFS, &row.TimesOracle, &row.TimesIdeal, &row.LateFCFS} {
+	for _, x := range []*float64{&row.TimesFCFS, &row.TimesOracle, &row.TimesIdeal, &row.MedianFCFS,
+		&row.LateFCFS} {
 		*x = math.Exp(*x / n)
 	}
 	for _, x := range []*float64{&row.MetPct, &row.UploadMiB, &row.Lost, &row.Moves, &row.Copies} {

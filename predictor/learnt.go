@@ -1,0 +1,145 @@
+package predictor
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// What a pool learnt, as bytes: a version, then for each class of horizons the sums of its
+// two regressions and what its parts lost. It has one length, and is a node's own: nobody
+// sends it.
+const (
+	// learntVersion changes with all that gives the numbers a meaning: experts, opinions,
+	// parts, terms, horizons, knots.
+	learntVersion = 1
+	// LearntSize is how many bytes there are.
+	LearntSize = 1 + classes*lessonNumbers*8
+
+	lessonNumbers = jointNumbers + rightNumbers + parts
+	// Of a fit of n terms: weights, pulls, one half of the curvature, and how much was seen.
+	jointNumbers = 2*terms + terms*(terms+1)/2 + 1
+	rightNumbers = 2*(slopes+1) + (slopes+1)*(slopes+2)/2 + 1
+)
+
+// Limits of what is believed of such bytes. A term is within mostShift, and fitMemory answers
+// are remembered; lost counts answers.
+const (
+	mostSum  = 4 * fitMemory * mostShift * mostShift
+	mostLost = 1e12
+	// sumSlip is by how much sums may be off what sums of squares can be.
+	sumSlip = 1e-6
+)
+
+var errLearnt = errors.New("it is not what a pool learnt")
+
+// Learnt is what Learn has told the pool, for Recall: nil where that is nothing.
+func (p *Pool) Learnt() []byte {
+	if p.lessons == nil {
+		return nil
+	}
+	b := append(make([]byte, 0, LearntSize), learntVersion)
+	for c := range p.lessons {
+		l := &p.lessons[c]
+		b = l.right.append(l.joint.append(b))
+		for _, lost := range l.lost {
+			b = appendNumber(b, lost)
+		}
+	}
+	return b
+}
+
+// Recall has the pool know what another had learnt, in place of what it has. How hard it holds on to
+// its first weights stays its own. The error says what is wrong with the bytes; the pool is
+// as it was then. Readers made before are stale.
+func (p *Pool) Recall(b []byte) error {
+	switch {
+	case len(b) == 0 || b[0] != learntVersion:
+		return fmt.Errorf("of another version: %w", errLearnt)
+	case len(b) != LearntSize:
+		return fmt.Errorf("of %d bytes in place of %d: %w", len(b), LearntSize, errLearnt)
+	}
+	all := p.unlearnt()
+	r := numbers{b: b[1:]}
+	for c := range all {
+		l := &all[c]
+		if !l.joint.read(&r) || !l.right.read(&r) {
+			return fmt.Errorf("sums of horizon %d: %w", c+1, errLearnt)
+		}
+		least := mostLost
+		for i := range l.lost {
+			l.lost[i] = r.next()
+			if !(l.lost[i] >= 0 && l.lost[i] <= mostLost) || math.Signbit(l.lost[i]) {
+				return fmt.Errorf("what was lost at horizon %d: %w", c+1, errLearnt)
+			}
+			least = min(least, l.lost[i])
+		}
+		if least != 0 { // it is kept less the least
+			return fmt.Errorf("what was lost at horizon %d: %w", c+1, errLearnt)
+		}
+		l.weigh()
+	}
+	p.lessons = all
+	return nil
+}
+
+// unlearnt are lessons of which nothing is learnt.
+func (p *Pool) unlearnt() *lessons {
+	firm := p.firm
+	if firm == 0 {
+		firm = DefaultFirm
+	}
+	all := &lessons{}
+	for c := range all {
+		all[c] = newLesson(firm)
+	}
+	return all
+}
+
+func appendNumber(b []byte, x float64) []byte {
+	return binary.BigEndian.AppendUint64(b, math.Float64bits(x))
+}
+
+// numbers are read one after the other; there are enough.
+type numbers struct{ b []byte }
+
+func (r *numbers) next() float64 {
+	x := math.Float64frombits(binary.BigEndian.Uint64(r.b))
+	r.b = r.b[8:]
+	return x
+}
+
+// append writes what a fit learnt. Its bounds and first weights are whoever reads it's own.
+func (f *fit) append(b []byte) []byte {
+	b = appendNumber(b, f.seen)
+	for i := range f.n {
+		b = appendNumber(appendNumber(b, f.weight[i]), f.pull[i])
+		for j := range i + 1 {
+			b = appendNumber(b, f.curvature[i][j])
+		}
+	}
+	return b
+}
+
+// read reads what append wrote, and says whether such sums can be.
+func (f *fit) read(r *numbers) bool {
+	f.seen = r.next()
+	ok := f.seen >= 0 && f.seen <= fitMemory
+	for i := range f.n {
+		f.weight[i], f.pull[i] = r.next(), r.next()
+		ok = ok && f.weight[i] >= f.least[i] && f.weight[i] <= f.most[i] && math.Abs(f.pull[i]) <= mostSum
+		for j := range i + 1 {
+			f.curvature[i][j] = r.next()
+			f.curvature[j][i] = f.curvature[i][j]
+		}
+		own := f.curvature[i][i]
+		ok = ok && own >= 0 && own <= mostSum
+		for j := range i {
+			// By the inequality of Cauchy and Schwarz.
+			both := math.Sqrt(own*f.curvature[j][j])*(1+sumSlip) + sumSlip
+			ok = ok && math.Abs(f.curvature[i][j]) <= both
+		}
+	}
+	return ok
+}
