@@ -181,6 +181,9 @@ func (s *Server) job(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	st, err := s.node.Job(r.Context(), id, from, limit)
+	if err == nil {
+		s.node.ShowRows(r.Context(), &st)
+	}
 	return writeJSON(w, st, err)
 }
 

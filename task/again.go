@@ -134,3 +134,22 @@ func (a *Again) template(of string) (string, error) {
 // PointBy is Point with the cells of tables, of which rows gives the rows: the values by the names that
 // templates have for them, "axis" and "axis.column", then the trial.
 func (s *Sweep) PointBy(i uint64, rows Rows) ([]EnvVar, error) { return s.expandPoint(i, rows) }
+
+// Shown returns what tells a task of a job apart from the others, by the names that templates have: without the trial
+// where each point has one, and of a task that runs again by the names that it had. rows gives the rows of tables.
+func Shown(j *Job, index uint64, rows Rows) ([]EnvVar, error) {
+	of, local := j.At(index)
+	all, err := of.Sweep.PointBy(local, rows)
+	if err != nil {
+		return nil, err
+	}
+	var out []EnvVar
+	for _, v := range all {
+		name, again := strings.CutPrefix(v.Name, AgainAxis+".")
+		if trial := name == Trial; again && name == AgainColumn || trial && of.Sweep.Repeat <= 1 {
+			continue
+		}
+		out = append(out, EnvVar{Name: name, Value: v.Value})
+	}
+	return out, nil
+}

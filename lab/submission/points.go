@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 
 	"godwit/api"
 	"godwit/task"
@@ -64,23 +63,9 @@ func (p *Points) Of(index uint64) ([]task.EnvVar, error) {
 	return of.Sweep.PointBy(local, p.reader.Row)
 }
 
-// Params are what tells the tasks of the job apart: without the trial where each point has one, and of tasks
-// that run again by the names that they had.
+// Params are what tells the tasks of the job apart: see task.Shown.
 func (p *Points) Params(index uint64) ([]task.EnvVar, error) {
-	all, err := p.Of(index)
-	if err != nil {
-		return nil, err
-	}
-	of, _ := p.spec.At(index)
-	var out []task.EnvVar
-	for _, v := range all {
-		name, again := strings.CutPrefix(v.Name, task.AgainAxis+".")
-		if trial := name == task.Trial; again && name == task.AgainColumn || trial && of.Sweep.Repeat <= 1 {
-			continue
-		}
-		out = append(out, task.EnvVar{Name: name, Value: v.Value})
-	}
-	return out, nil
+	return task.Shown(p.spec, index, p.reader.Row)
 }
 
 // Number is the number that a task goes by: of one that runs again that of before, in as many digits as there.
