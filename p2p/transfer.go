@@ -17,18 +17,24 @@ type transfers struct {
 	*endpoint
 	adverts *adverts
 	greeter *greeter
+	turns   askTurns
 }
 
 // AskBlocks opens a stream on which a peer is asked for blocks, dialling when
-// needed. The peer has heard before what overlays this node is a member of. end breaks it
-// off and must be called; it ends with ctx and the host too.
+// needed, once few enough are open to that peer. The peer has heard before what overlays this node is a member of. end
+// breaks it off and must be called; it ends with ctx and the host too.
 func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stream, end func(), err error) {
 	p, err := t.otherPeer(to)
 	if err != nil {
 		return nil, nil, err
 	}
+	leave, err := t.turns.take(ctx, p)
+	if err != nil {
+		return nil, nil, fmt.Errorf("waiting to ask %s for blocks: %w", to, err)
+	}
 	stream, stop, err := t.openStream(ctx, p, ProtocolBlocks)
 	if err != nil {
+		leave()
 		return nil, nil, err
 	}
 	t.greeter.introduce(ctx, p)
@@ -40,6 +46,7 @@ func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stre
 		stopToo()
 		stream.Reset()
 		stop()
+		leave()
 	}
 	return &wire.Stream{Conn: stream, Count: asked(stream), Pace: t.pace}, end, nil
 }
