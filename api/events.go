@@ -27,6 +27,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 	flush, _ := w.(http.Flusher)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out := json.NewEncoder(w)
+	over := changes.Over
 	for begun := false; ; begun = true {
 		st, err := s.node.Job(r.Context(), id, 0, 0)
 		switch {
@@ -44,15 +45,20 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 		if st.Settled() {
 			return nil
 		}
-		if !pause(r, changes.C) {
+		there, ended := pause(r, changes.C, over)
+		if !there {
 			return nil
+		}
+		if ended { // its results may still be checked: that is told as any change is
+			over = nil
 		}
 	}
 }
 
 // pause waits for a change, no less than watchEvery and no longer than
-// watchAtLeast, and says whether the client is still there.
-func pause(r *http.Request, changed <-chan struct{}) bool {
+// watchAtLeast, and says whether the client is still there. The end of the job, which
+// whoever waits for it hears at once, is told from other changes.
+func pause(r *http.Request, changed, over <-chan struct{}) (there, ended bool) {
 	least := time.NewTimer(watchEvery)
 	defer least.Stop()
 	most := time.NewTimer(watchAtLeast)
@@ -61,12 +67,14 @@ func pause(r *http.Request, changed <-chan struct{}) bool {
 	case <-changed:
 	case <-most.C:
 	case <-r.Context().Done():
-		return false
+		return false, false
 	}
 	select {
 	case <-least.C:
+	case <-over:
+		return true, true
 	case <-r.Context().Done():
-		return false
+		return false, false
 	}
-	return true
+	return true, false
 }

@@ -39,7 +39,10 @@ func (s *Server) newResults(w http.ResponseWriter, r *http.Request) error {
 		if reply.Tasks, reply.Final, err = s.node.NewResults(r.Context(), id, have.Ranges, resultPage); err != nil {
 			return err
 		}
-		if len(reply.Tasks) > 0 || reply.Final || waited || !pause(r, changes.C) {
+		if len(reply.Tasks) > 0 || reply.Final || waited {
+			break
+		}
+		if there, _ := pause(r, changes.C, changes.Over); !there {
 			break
 		}
 	}

@@ -143,7 +143,7 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 	case message.Accuse:
 		d.accuse(m, e)
 	case message.JobChanged:
-		d.watchers.changed[e.Job] = true
+		d.watchers.changed[e.Job] = e.Final || d.watchers.changed[e.Job]
 	case message.Decided:
 		d.lately.note(d.now(), m, e)
 		m.decided.note(e.Action)

@@ -10,14 +10,16 @@ import (
 
 // A watcher is told that a job's status is worth reading again.
 type watcher struct {
-	C   chan struct{} // has at most one token: changes since the last read are one
-	job task.JobID
-	d   *driver
+	C    chan struct{} // has at most one token: changes since the last read are one
+	Over chan struct{} // closed when the job's status has become final since Watch
+	job  task.JobID
+	d    *driver
+	over bool // Over is closed; of the loop
 }
 
 // Watch returns a watcher of one job. Close it.
 func (d *driver) Watch(id task.JobID) *watcher {
-	w := &watcher{C: make(chan struct{}, 1), job: id, d: d}
+	w := &watcher{C: make(chan struct{}, 1), Over: make(chan struct{}), job: id, d: d}
 	d.post(post{call: func() { d.watchers.all[w] = true }})
 	return w
 }
@@ -31,7 +33,7 @@ func (w *watcher) Close() {
 // them.
 type watchers struct {
 	all     map[*watcher]bool
-	changed map[task.JobID]bool // since they were last told
+	changed map[task.JobID]bool // since they were last told; true of one that is over
 }
 
 // notify tells of the jobs that have changed, after the effects that changed them.
@@ -40,11 +42,17 @@ func (ws *watchers) notify() {
 		return
 	}
 	for w := range ws.all {
-		if ws.changed[w.job] {
-			select {
-			case w.C <- struct{}{}:
-			default:
-			}
+		over, changed := ws.changed[w.job]
+		if !changed {
+			continue
+		}
+		select {
+		case w.C <- struct{}{}:
+		default:
+		}
+		if over && !w.over {
+			w.over = true
+			close(w.Over)
 		}
 	}
 	clear(ws.changed)

@@ -164,10 +164,12 @@ func (e *engine) plain(ctx context.Context) error {
 
 // instanceConfig gives an instance nothing of the host.
 func instanceConfig() wazero.ModuleConfig {
-	return wazero.NewModuleConfig().WithStdin(noInput{}).WithStdout(io.Discard).WithStderr(io.Discard)
+	return wazero.NewModuleConfig().WithStdin(noInput{}).WithStdout(io.Discard).WithStderr(io.Discard).
+		WithRandSource(noInput{})
 }
 
-// noInput stands in for wazero's own standard input, which nothing reads.
+// noInput stands in for wazero's own standard input, and for its random numbers: nothing reads them, and to seed
+// those took as long as the rest of an instance.
 type noInput struct{}
 
 func (noInput) Read([]byte) (int, error) { return 0, io.EOF }

@@ -25,7 +25,7 @@ type execution struct {
 
 	before time.Duration // CPU that this process had used when the task came
 
-	begins  [sha256.Size]byte // digest of state at the task's beginning
+	begins  func() ([sha256.Size]byte, error) // digest of state at the task's beginning
 	program *freeze.Program
 	module  [sha256.Size]byte // hash of the original
 	mem     *memories
@@ -70,12 +70,6 @@ var errRestore = errors.New("restore")
 
 // begin makes the machine, at the task's beginning or where it was frozen.
 func (x *execution) begin(ctx context.Context, e *engine) error {
-	if x.req.tracks() || x.req.Hash {
-		var err error
-		if x.begins, err = x.state.Digest(); err != nil {
-			return err
-		}
-	}
 	x.recorder.Unchanged = x.mem.unchanged
 	x.recorder.Module = x.module
 	x.last.copied.Store(-1)
@@ -116,7 +110,11 @@ func (x *execution) thaw(ctx context.Context, e *engine) error {
 		return err
 	}
 	s := &supplier{x: x, want: hashes}
-	marks, err := x.state.Load(man.System, x.begins, s.page)
+	begins, err := x.begins()
+	if err != nil {
+		return err
+	}
+	marks, err := x.state.Load(man.System, begins, s.page)
 	if err != nil {
 		return err
 	}
@@ -250,11 +248,14 @@ func (x *execution) play(ctx context.Context) error {
 // resume functions, which takes many times their size, and no garbage is collected while a guest
 // runs. Nothing runs now that a collection would have to wait for.
 func (x *execution) tidy() {
-	if heapBytes() > collectAfter+2*x.live {
+	if heapBytes() > tidyAfter+2*x.live {
 		runtime.GC()
 		x.live = heapBytes()
 	}
 }
+
+// tidyAfter is how many bytes of garbage a guest that thaws in place lets lie.
+const tidyAfter = 32 << 20
 
 // tellFuel tells the parent from time to time how much fuel the guest has used,
 // until the function it returns is called.
@@ -385,7 +386,11 @@ func (x *execution) small(ctx context.Context, store func([sha256.Size]byte, []b
 	if err != nil {
 		return nil, nil, err
 	}
-	system, err := x.state.Save(x.begins, x.marks(), store)
+	begins, err := x.begins()
+	if err != nil {
+		return nil, nil, err
+	}
+	system, err := x.state.Save(begins, x.marks(), store)
 	return s, system, err
 }
 

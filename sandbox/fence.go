@@ -32,6 +32,11 @@ func (p *Pool) limitMemory(c *child, l Limits) error {
 		}
 	}
 	hard := c.room + MaxInputs + c.once
+	if now := [2]int64{soft, hard}; c.within == now {
+		return nil
+	} else {
+		c.within = now
+	}
 	err := wall.LimitData(c.cmd.Process.Pid, uint64(soft), uint64(hard))
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil

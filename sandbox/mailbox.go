@@ -41,6 +41,14 @@ func (b *mailbox) stage(f frame) {
 	}
 }
 
+// answered passes on an answer to a wish. One that no task waits for any more is dropped.
+func (b *mailbox) answered(f frame) {
+	select {
+	case b.blocks <- f:
+	case <-b.ended:
+	}
+}
+
 // end says that nothing more is read from here.
 func (b *mailbox) end() { close(b.ended) }
 

@@ -87,6 +87,7 @@ type child struct {
 	made   *makings         // what it sends of the module; nil once it is loaded
 	room   int64            // bytes that a task may need for it to run here; 0 before the first
 	once   int64            // bytes of contents for the run at hand
+	within [2]int64         // the limits of its memory that limitMemory set last
 	loose  bool             // it does not stand still with the others; Pool.mu guards it
 	held   map[string]int64 // bytes of the contents it keeps, by key
 	reaper *time.Timer      // ends it if it stays idle; nil while it runs

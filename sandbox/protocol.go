@@ -16,7 +16,7 @@ import (
 //
 //	4 bytes   length of the header, little endian, at most maxHeader
 //	8 bytes   length of the body, little endian, at most what the reader allows
-//	header    JSON
+//	header    JSON, but for those of each task: see packed
 //	body      bytes that the header describes
 //
 // The parent sends any number of put frames and then one run frame; the child
@@ -219,9 +219,12 @@ func writeFrame(w io.Writer, header any, body ...[]byte) error {
 
 // frameHead is a frame without its body, with room for a small one.
 func frameHead(header any, body int64) ([]byte, error) {
-	h, err := json.Marshal(header)
-	if err != nil {
-		return nil, fmt.Errorf("encoding a frame: %w", err)
+	h := packed(header)
+	if h == nil {
+		var err error
+		if h, err = json.Marshal(header); err != nil {
+			return nil, fmt.Errorf("encoding a frame: %w", err)
+		}
 	}
 	if len(h) > maxHeader {
 		return nil, fmt.Errorf("frame header of %d bytes is over the limit of %d", len(h), maxHeader)
@@ -254,7 +257,11 @@ func readFrame(r *bufio.Reader, v any, maxBody int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a frame header: %w", err)
 	}
-	if err := json.Unmarshal(h, v); err != nil {
+	is, err := unpack(h, v)
+	if !is && err == nil {
+		err = json.Unmarshal(h, v)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("decoding a frame header: %w", err)
 	}
 	body, err := readN(r, int64(bn))

@@ -1,8 +1,8 @@
 package sandbox
 
 import (
-	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +12,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"godwit/sandbox/freeze"
@@ -27,10 +28,6 @@ const programName = "task.wasm"
 // code cannot be preempted, one to notice that the parent is gone.
 const childProcs = 2
 
-// collectAfter is how many bytes of garbage a child lets lie before it
-// collects between two tasks.
-const collectAfter = 32 << 20
-
 // Main is what a child runs: it serves tasks from stdin until stdin ends,
 // answers on stdout, and returns the process's exit code. It changes its
 // process for good (priority, limits, no more files: see wall) and ends it with os.Exit when stdin ends
@@ -38,14 +35,16 @@ const collectAfter = 32 << 20
 func Main(stdin io.Reader, stdout io.Writer) int {
 	runtime.GOMAXPROCS(childProcs)
 	confine()
-	frames := make(chan frame)
 	s := &server{out: &outbox{w: stdout}, contents: map[string][]byte{}, borrowed: map[string]bool{},
-		wall: wall.Shut(borrowFrom)}
-	go func() {
-		readRequests(bufio.NewReaderSize(stdin, 64<<10), frames)
-		os.Exit(0)
-	}()
-	for f := range frames {
+		wall: wall.Shut(borrowFrom), in: newInbox(stdin)}
+	for {
+		f, err := s.in.next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				fmt.Fprintln(os.Stderr, "sandbox: reading from the parent:", err)
+			}
+			return 0
+		}
 		if err := s.handle(f); errors.Is(err, errDone) {
 			return 0
 		} else if err != nil {
@@ -53,47 +52,11 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 			return 1
 		}
 	}
-	return 0
-}
-
-type frame struct {
-	request
-	body []byte
-	mail *mailbox // of a run
-}
-
-// readRequests passes frames on until the parent closes the pipe or dies. What
-// is for a task goes to its mailbox, since it is served while that runs.
-func readRequests(r *bufio.Reader, frames chan<- frame) {
-	mail := newMailbox()
-	for {
-		var f frame
-		var err error
-		if f.body, err = readFrame(r, &f.request, max(MaxModule, MaxInputs)); err != nil {
-			if !errors.Is(err, io.EOF) {
-				fmt.Fprintln(os.Stderr, "sandbox: reading from the parent:", err)
-			}
-			return
-		}
-		switch {
-		case f.Order != nil:
-			mail.order(f.Order)
-		case f.Blocks != nil:
-			mail.blocks <- f
-		case f.Place != nil, f.Stage != nil:
-			mail.stage(f)
-		default:
-			if f.Run != nil {
-				mail = newMailbox()
-				f.mail = mail
-			}
-			frames <- f
-		}
-	}
 }
 
 // A server is the state of a child between tasks.
 type server struct {
+	in       *inbox
 	out      *outbox
 	wall     wall.State
 	engine   *engine
@@ -101,6 +64,7 @@ type server struct {
 	contents map[string][]byte // by key: modules not compiled yet, what was kept of them, inputs
 	borrowed map[string]bool   // those of contents that lie in files of the host
 	before   time.Duration     // CPU used when the task at hand came
+	garbage  garbage
 }
 
 // errDone says that the child has nothing more to do: with it goes the memory of
@@ -116,12 +80,16 @@ func (s *server) handle(f frame) error {
 		s.engine, s.loadFor = newEngine(f.Setup.Interpret), f.Setup.LoadFor
 		return s.out.event(event{Wall: &s.wall})
 	case f.Put != nil:
+		if len(f.body) >= largePut { // it grew as it came
+			s.garbage.collect(collectAfter)
+		}
 		return s.put(f.Put, f.body)
 	case f.Drop != nil:
 		for _, k := range f.Drop.Keys {
 			s.drop(k)
 		}
 	case f.Run != nil:
+		defer s.in.during(f)()
 		return s.run(f)
 	}
 	return nil
@@ -150,7 +118,7 @@ func (s *server) run(f frame) error {
 			delete(s.contents, k)
 		}
 	}
-	collect()
+	s.garbage.collect(collectAfter)
 	return nil
 }
 
@@ -158,6 +126,7 @@ func (s *server) run(f frame) error {
 func (s *server) execute(ctx context.Context, f frame) (response, [][]byte, error) {
 	r := f.Run
 	if s.engine.module != r.Module {
+		s.garbage.letLie(false)
 		err := s.load(ctx, r)
 		var bad *ModuleError
 		if errors.As(err, &bad) {
@@ -176,10 +145,7 @@ func (s *server) execute(ctx context.Context, f frame) (response, [][]byte, erro
 	if err != nil {
 		return response{}, nil, err
 	}
-	// A collection during a run may have to wait for the guest's next call, so
-	// there is none before memory is short.
-	standard := debug.SetGCPercent(-1)
-	defer debug.SetGCPercent(standard)
+	s.garbage.letLie(true)
 	resp, end, err := s.play(ctx, f, state)
 	resp.PeakMemory = int64(s.engine.mem.size)
 	if err != nil || end == nil {
@@ -300,8 +266,12 @@ func (s *server) play(ctx context.Context, f frame, state *wasi.State) (response
 		err := e.plain(ctx)
 		return response{}, &ending{err: err, refused: e.mem.refused}, nil
 	}
+	begins, err := s.begins(f.Run, state)
+	if err != nil {
+		return response{}, nil, err
+	}
 	x := &execution{before: s.before, req: f.Run, from: f.body, state: state, mail: f.mail, out: s.out,
-		program: e.program, module: e.sum, mem: &e.mem}
+		program: e.program, module: e.sum, mem: &e.mem, begins: begins}
 	if err := x.begin(ctx, e); errors.Is(err, errRestore) {
 		return response{Outcome: task.HostError, Refused: clip(err.Error()), TooDeep: errors.Is(err, freeze.ErrTooDeep)},
 			nil, nil
@@ -371,6 +341,32 @@ func (s *server) state(r *runReq) (*wasi.State, error) {
 	return st, nil
 }
 
+// largePut is from what size on content that came may have left much garbage.
+const largePut = 1 << 20
+
+// hashLate is up to how many bytes of inputs are hashed once the state of a task is described, which most short tasks
+// never are: it takes the guest no longer than a page or two. More are hashed before it runs.
+const hashLate = 64 << 10
+
+// begins is the digest of a task's world as it is before the task runs.
+func (s *server) begins(r *runReq, state *wasi.State) (func() ([sha256.Size]byte, error), error) {
+	bytes := len(s.contents[r.Stdin])
+	for _, f := range r.Files {
+		bytes += len(s.contents[f.Key])
+	}
+	if bytes > hashLate {
+		now, err := state.Digest()
+		return func() ([sha256.Size]byte, error) { return now, nil }, err
+	}
+	return sync.OnceValues(func() (begins [sha256.Size]byte, err error) {
+		fresh, err := s.state(r) // the contents stay as they are while the task runs
+		if err != nil {
+			return begins, err
+		}
+		return fresh.Digest()
+	}), nil
+}
+
 // collectOutputs returns the files that match, sorted by name, and of a task that did not
 // complete the end of its standard error. A file whose name not every system could hold is
 // no output.
@@ -403,18 +399,4 @@ func collectOutputs(s *wasi.State, patterns []string, came task.Outcome) (sizes 
 		data = append(data, f.Data)
 	}
 	return sizes, data
-}
-
-// collect frees the garbage of the tasks so far, once there is enough of it.
-func collect() {
-	if heapBytes() > collectAfter {
-		runtime.GC()
-	}
-}
-
-// heapBytes is how much the heap has in use, garbage included.
-func heapBytes() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	return sample[0].Value.Uint64()
 }

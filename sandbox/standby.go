@@ -91,7 +91,11 @@ func (s *standby) load(ctx context.Context, b []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := s.x.state.Check(man.System, s.x.begins); err != nil {
+	begins, err := s.x.begins()
+	if err != nil {
+		return err
+	}
+	if err := s.x.state.Check(man.System, begins); err != nil {
 		return err
 	}
 	if err := s.forget(man); err != nil {
@@ -137,7 +141,11 @@ func (s *standby) goOn(ctx context.Context, b []byte) error {
 	if err != nil {
 		return err
 	}
-	marks, err := x.state.Load(man.System, x.begins, s.file)
+	begins, err := x.begins()
+	if err != nil {
+		return err
+	}
+	marks, err := x.state.Load(man.System, begins, s.file)
 	if err != nil {
 		return err
 	}

@@ -253,7 +253,8 @@ func (m *membership) keepAway(h *host, j *job, p pause) {
 
 // ahead returns how many tasks of about that duration a host is given beyond
 // its slots: enough to last for Lookahead. With nothing known of the duration
-// it is one for each slot.
+// it is one for each slot. So it is, too, where those last no longer than LongestAhead: tasks of
+// a length that began together end together, and all slots but one would wait for a round trip.
 func (m *membership) ahead(h *host, d time.Duration, known bool) int {
 	switch {
 	case !known:
@@ -261,7 +262,8 @@ func (m *membership) ahead(h *host, d time.Duration, known bool) int {
 	case d <= 0:
 		return m.c.cfg.MaxAhead
 	}
-	n := (int64(h.slots)*int64(m.c.cfg.Lookahead) + int64(d) - 1) / int64(d)
+	lasts := func(ahead time.Duration) int64 { return (int64(h.slots)*int64(ahead) + int64(d) - 1) / int64(d) }
+	n := max(lasts(m.c.cfg.Lookahead), min(int64(h.slots), lasts(m.c.cfg.LongestAhead)))
 	return int(min(max(n, 1), int64(m.c.cfg.MaxAhead)))
 }
 

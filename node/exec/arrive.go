@@ -78,7 +78,7 @@ func (x *Executor) prepareArrival(
 	s.Stages = stages
 	s.OnStage = func(int) { d.call(d.placedOne) }
 	s.OnBegin = func() { d.tell(handover.Thawed{}) }
-	x.saveOnTime(d.attempt, job, s.left)
+	x.saveOnTime(d.attempt, job, s)
 	return s, stages
 }
 

@@ -31,12 +31,32 @@ type core struct {
 	halt    context.CancelFunc
 	group   sync.WaitGroup
 	kept    keeping
-	staging *staging // what sandboxes read
-	Ended   Ended    // what ran here so far
+	hands   chan func() // to goroutines that have run an attempt and wait for another; see hand
+	staging *staging    // what sandboxes read
+	Ended   Ended       // what ran here so far
 }
 
 // spawn runs f in a goroutine that Close waits for.
 func (c *core) spawn(f func()) { c.group.Go(f) }
+
+// hand runs f in a goroutine that Close waits for: in one that ran an attempt before, if any waits. A new one for each
+// short task would grow its stack anew for each.
+func (c *core) hand(f func()) {
+	select {
+	case c.hands <- f:
+	default:
+		c.spawn(func() {
+			for {
+				f()
+				select {
+				case f = <-c.hands:
+				case <-c.ctx.Done():
+					return
+				}
+			}
+		})
+	}
+}
 
 // report has the loop report to a client.
 func (c *core) report(to Client, ev message.Event) { c.Host.Post(func() { to.Report(ev) }) }

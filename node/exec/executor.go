@@ -37,7 +37,8 @@ type leaving struct {
 // at once.
 func New(ctx context.Context, c Config) *Executor {
 	x := &Executor{
-		core:    &core{Config: c, kept: keeping{most: keptMost, disk: keptDisk{pairs: c.Pairs}}},
+		core: &core{Config: c, kept: keeping{most: keptMost, disk: keptDisk{pairs: c.Pairs}},
+			hands: make(chan func())},
 		running: map[message.AttemptName]*attempt{}, arriving: map[arrivalName]*destination{},
 		audits: map[*audit]bool{},
 	}

@@ -47,7 +47,7 @@ func (x *Executor) begin(w start) {
 	}
 	x.running[a.name] = a
 	x.Host.CountChanged()
-	x.spawn(func() {
+	x.hand(func() {
 		res := x.runTask(a, x.prepareSaving(a, w.Start))
 		a.end()
 		release := x.holdAudited(a, &res)
@@ -87,7 +87,7 @@ func (x *Executor) prepareSaving(a *attempt, e message.Start) *saving {
 		}
 	}
 	s.left.did(0) // the checkpoint took its time to come
-	x.saveOnTime(a, a.job, s.left)
+	x.saveOnTime(a, a.job, s)
 	return s
 }
 

@@ -15,6 +15,7 @@ import (
 // what comes at the same time. It never fails: what goes wrong on this host is a result too, which does not count
 // against the task.
 func (c *core) runTask(a *attempt, s *saving) task.Result {
+	defer s.over()
 	ctx, id, begun := a.context, a.name.Task, time.Now()
 	res := task.Result{Task: id, Worker: c.Self, Receipt: a.receipt}
 	kept := c.keepStates(a, s)

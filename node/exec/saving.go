@@ -16,17 +16,18 @@ type saving struct {
 	State
 	before time.Duration // CPU time that the state to go on from stands for
 	making
-	word     func(snapshot) []byte
-	pages    *pageStore
-	costs    *saveCosts // of its job
-	left     *workLeft  // told of each state; nil: nobody asks
-	made     int        // checkpoints
-	keeps    *keptRun   // the states at its boundaries; nil where nobody may want them
-	marks    []message.Mark
-	controls *controls
-	taken    func(s snapshot) // keeps a state here
-	stays    func(why string) // called when it could not stop with its state
-	refused  func()           // called when nobody can go on from the state it was to; nil for none
+	word      func(snapshot) []byte
+	pages     *pageStore
+	costs     *saveCosts // of its job
+	left      *workLeft  // told of each state; nil: nobody asks
+	made      int        // checkpoints
+	keeps     *keptRun   // the states at its boundaries; nil where nobody may want them
+	marks     []message.Mark
+	controls  *controls
+	taken     func(s snapshot) // keeps a state here
+	stays     func(why string) // called when it could not stop with its state
+	stopClock func()           // see over; nil for none
+	refused   func()           // called when nobody can go on from the state it was to; nil for none
 }
 
 // A making is how the run of an attempt came to a state.

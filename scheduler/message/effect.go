@@ -126,7 +126,10 @@ type Accuse struct {
 type Release struct{ Job task.JobID }
 
 // JobChanged tells whoever watches that a job's status is worth reading again.
-type JobChanged struct{ Job task.JobID }
+type JobChanged struct {
+	Job   task.JobID
+	Final bool // as in JobStatus, from now on
+}
 
 // Decided is a decision with its reason, for the log and for `godwit why`.
 type Decided struct {

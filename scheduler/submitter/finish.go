@@ -34,7 +34,7 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	s.persist(j)
 	s.dropLoans(j)
 	s.audits.deliver(j)
-	s.emit(message.JobChanged{Job: j.id})
+	s.emit(message.JobChanged{Job: j.id, Final: true})
 	s.goodbye(j, nothingMore)
 	return true
 }
