@@ -22,9 +22,10 @@ type inbox struct {
 	runs  atomic.Uint64 // odd while a task runs that nobody reads for
 	wakes chan struct{} // has the watch look again; at most one
 	once  sync.Once
+	over  chan struct{} // closed when the parent says nothing more between two tasks
 
-	came chan received // from the goroutine that reads
-	busy bool          // there is one; of whoever serves
+	came chan frame // from the goroutine that reads
+	busy bool       // there is one; of whoever serves
 }
 
 // A frame is a request as it came.
@@ -34,28 +35,26 @@ type frame struct {
 	mail *mailbox // of a run
 }
 
-// A received is a frame, or why none came.
-type received struct {
-	frame
-	err error
-}
-
 // aside is after how long a task is steered, at most twice that: an order may come so late. It is some hundred
 // times what a task that does nothing takes, and less than an owner who comes back notices.
 const aside = 10 * time.Millisecond
 
 func newInbox(r io.Reader) *inbox {
-	return &inbox{r: bufio.NewReaderSize(r, 64<<10), wakes: make(chan struct{}, 1), came: make(chan received)}
+	return &inbox{r: bufio.NewReaderSize(r, 64<<10), wakes: make(chan struct{}, 1), came: make(chan frame),
+		over: make(chan struct{})}
 }
 
-// next returns the next frame to be served. No task runs.
+// next returns the next frame to be served. No task runs. After an error it is not called again.
 func (in *inbox) next() (frame, error) {
 	if in.busy {
 		in.busy = false
-		r := <-in.came
-		return r.frame, r.err
+		return <-in.came, nil
 	}
-	return in.read()
+	f, err := in.read()
+	if err != nil {
+		close(in.over)
+	}
+	return f, err
 }
 
 // read reads up to the next frame that is to be served, and passes on what is for the task that runs.
@@ -116,7 +115,7 @@ func (in *inbox) readAside() {
 		}
 		os.Exit(0)
 	}
-	in.came <- received{f, err}
+	in.came <- f
 }
 
 // watch looks now and then whether a task goes on that ran when it looked before. Without tasks it sleeps.
@@ -124,14 +123,22 @@ func (in *inbox) watch() {
 	tick := time.NewTicker(aside)
 	defer tick.Stop()
 	for last := uint64(0); ; {
-		<-tick.C
+		select {
+		case <-tick.C:
+		case <-in.over:
+			return
+		}
 		n := in.runs.Load()
 		switch {
 		case n == last && n%2 == 1:
 			in.begin(n)
 		case n == last:
 			tick.Stop()
-			<-in.wakes
+			select {
+			case <-in.wakes:
+			case <-in.over:
+				return
+			}
 			tick.Reset(aside)
 		}
 		last = n

@@ -88,19 +88,20 @@ func TestHostileAnswers(t *testing.T) {
 
 func FuzzAnswer(f *testing.F) {
 	var good bytes.Buffer
-	if err := writeFrame(&good, response{Outcome: task.Completed, Outputs: []outputSize{{"stdout", 2}}},
-		[]byte("ok")); err != nil {
+	end := response{Outcome: task.Completed, Outputs: []outputSize{{"stdout", 2}}}
+	if err := writeFrame(&good, event{End: &end}, []byte("ok")); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good.Bytes())
+	f.Add(append([]byte("\x1a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), `{"end":{"message":"old"}}`+" "...))
 	asked := Task{Outputs: []string{"stdout", "*"}, Limits: Limits{}.withDefaults()}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var r response
-		body, err := readFrame(bufio.NewReader(bytes.NewReader(b)), &r, 1<<20)
-		if err != nil {
+		var e event
+		body, err := readFrame(bufio.NewReader(bytes.NewReader(b)), &e, 1<<20)
+		if err != nil || e.End == nil {
 			return
 		}
-		rep, err := r.report(asked, body)
+		rep, err := e.End.report(asked, body)
 		if err != nil {
 			return
 		}

@@ -83,7 +83,7 @@ func (ch *chunks) offerOf(j *job, h *host, chunked bool) place.Host {
 func (ch *chunks) offerAhead(j *job, h *host, chunked bool) place.Host {
 	if !chunked || !h.suits(j) {
 		d, known := j.duration()
-		return ch.c.members.offer(h, d, known)
+		return ch.c.members.offerRoom(h, h.slots+max(ch.c.members.ahead(h, d, known), ch.aheadOfWave(j, h, d, known)))
 	}
 	switch p := j.chunks.portions[h]; {
 	case p != nil && p.sized > 0:
@@ -94,6 +94,17 @@ func (ch *chunks) offerAhead(j *job, h *host, chunked bool) place.Host {
 		return ch.c.members.offerRoom(h, h.slots)
 	}
 	return place.Host{}
+}
+
+// aheadOfWave returns how many tasks of about that duration a host is given beyond its slots since those that began
+// together end together, and all slots but one would wait for a round trip then: one a slot, as far as they last no
+// longer than LongestAhead. So it is while more tasks wait than there are slots: toward its end a job's tasks go where a slot
+// is idle; and not where it matters which task goes where.
+func (ch *chunks) aheadOfWave(j *job, h *host, d time.Duration, known bool) int {
+	if !known || d <= 0 || j.waitingCount() < ch.c.claims.fair.all.slots || ch.c.nearby.matters(j) {
+		return 0
+	}
+	return min(h.slots, h.lasting(ch.c.cfg.LongestAhead, d), ch.c.cfg.MaxAhead)
 }
 
 // size asks the policy for the chunks of those hosts that it is time for: those with an

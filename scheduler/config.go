@@ -48,7 +48,7 @@ type Config struct {
 	MaxAhead int
 	// LongestAhead is how long what a member is given at once may last, by its pace so
 	// far, where the rules name no policy of chunks: jobs that come meanwhile wait behind it. Of
-	// tasks up to that long each slot has one ahead.
+	// tasks up to that long each slot has one ahead, while many wait.
 	// Default 1 s: ten lookaheads, so that what is said of a chunk is little beside it.
 	LongestAhead time.Duration
 	// RecallWorth is the least expected wait for which a task given ahead is

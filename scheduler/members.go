@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -253,8 +254,7 @@ func (m *membership) keepAway(h *host, j *job, p pause) {
 
 // ahead returns how many tasks of about that duration a host is given beyond
 // its slots: enough to last for Lookahead. With nothing known of the duration
-// it is one for each slot. So it is, too, where those last no longer than LongestAhead: tasks of
-// a length that began together end together, and all slots but one would wait for a round trip.
+// it is one for each slot.
 func (m *membership) ahead(h *host, d time.Duration, known bool) int {
 	switch {
 	case !known:
@@ -262,9 +262,12 @@ func (m *membership) ahead(h *host, d time.Duration, known bool) int {
 	case d <= 0:
 		return m.c.cfg.MaxAhead
 	}
-	lasts := func(ahead time.Duration) int64 { return (int64(h.slots)*int64(ahead) + int64(d) - 1) / int64(d) }
-	n := max(lasts(m.c.cfg.Lookahead), min(int64(h.slots), lasts(m.c.cfg.LongestAhead)))
-	return int(min(max(n, 1), int64(m.c.cfg.MaxAhead)))
+	return min(max(h.lasting(m.c.cfg.Lookahead, d), 1), m.c.cfg.MaxAhead)
+}
+
+// lasting is how many tasks of a duration above 0 last the host's slots for so long.
+func (h *host) lasting(long, d time.Duration) int {
+	return int(min((int64(h.slots)*int64(long)+int64(d)-1)/int64(d), math.MaxInt32))
 }
 
 // offer describes the host to a policy, for tasks of about that duration.
