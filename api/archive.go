@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"path"
 	"strconv"
@@ -23,11 +24,7 @@ func (s pages) archive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rec, spec, err := s.node.Submitted(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	sealer, err := seal.New(rec.Key)
+	spec, sealer, err := s.opened(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -43,18 +40,9 @@ func (s pages) archive(w http.ResponseWriter, r *http.Request) error {
 
 // pack puts all outputs into an archive.
 func (s pages) pack(ctx context.Context, z *zip.Writer, id task.JobID, spec *task.Job, sealer *seal.Sealer) error {
-	for next := uint64(0); ; {
-		ended, err := s.node.Results(ctx, id, next, resultPage)
-		if err != nil || len(ended) == 0 {
-			return err
-		}
-		for i := range ended {
-			if err := s.packTask(ctx, z, spec, sealer, &ended[i]); err != nil {
-				return fmt.Errorf("task %d: %w", ended[i].Index, err)
-			}
-		}
-		next = ended[len(ended)-1].Index + 1
-	}
+	return s.eachEnded(ctx, id, math.MaxInt, func(t *message.TaskSummary) error {
+		return s.packTask(ctx, z, spec, sealer, t)
+	})
 }
 
 func (s pages) packTask(ctx context.Context, z *zip.Writer, spec *task.Job, sealer *seal.Sealer,

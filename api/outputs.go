@@ -63,11 +63,7 @@ func (s *Server) outputs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rec, spec, err := s.node.Submitted(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	sealer, err := seal.New(rec.Key)
+	spec, sealer, err := s.opened(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -136,11 +132,7 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return inputError(fmt.Errorf("reading the task's index: %w", err))
 	}
-	rec, _, err := s.node.Submitted(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	sealer, err := seal.New(rec.Key)
+	_, sealer, err := s.opened(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -161,6 +153,34 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	_, err = io.Copy(w, sealer.Opening(content))
 	return ignoreGone(err)
+}
+
+// opened returns a job that this node submitted, and what opens its outputs; nil where it is not sealed.
+func (s *Server) opened(ctx context.Context, id task.JobID) (*task.Job, *seal.Sealer, error) {
+	rec, spec, err := s.node.Submitted(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	sealer, err := seal.New(rec.Key)
+	return spec, sealer, err
+}
+
+// eachEnded does something with ended tasks of a job that this node submitted, in order, until so many were read, up to
+// a page more. It stops at an error, and says at which task.
+func (s *Server) eachEnded(ctx context.Context, id task.JobID, most int, do func(*message.TaskSummary) error) error {
+	for next, read := uint64(0), 0; read < most; {
+		ended, err := s.node.Results(ctx, id, next, resultPage)
+		if err != nil || len(ended) == 0 {
+			return err
+		}
+		for i := range ended {
+			if err := do(&ended[i]); err != nil {
+				return fmt.Errorf("task %d: %w", ended[i].Index, err)
+			}
+		}
+		next, read = ended[len(ended)-1].Index+1, read+len(ended)
+	}
+	return nil
 }
 
 // findOutput returns an output of an ended task by its name.
