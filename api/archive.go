@@ -45,6 +45,24 @@ func (s pages) pack(ctx context.Context, z *zip.Writer, id task.JobID, spec *tas
 	})
 }
 
+// eachEnded does something with ended tasks of a job that this node submitted, in order, until so many were read, up to
+// a page more. It stops at an error, and says at which task.
+func (s pages) eachEnded(ctx context.Context, id task.JobID, most int, do func(*message.TaskSummary) error) error {
+	for next, read := uint64(0), 0; read < most; {
+		ended, err := s.node.Results(ctx, id, next, resultPage)
+		if err != nil || len(ended) == 0 {
+			return err
+		}
+		for i := range ended {
+			if err := do(&ended[i]); err != nil {
+				return fmt.Errorf("task %d: %w", ended[i].Index, err)
+			}
+		}
+		next, read = ended[len(ended)-1].Index+1, read+len(ended)
+	}
+	return nil
+}
+
 func (s pages) packTask(ctx context.Context, z *zip.Writer, spec *task.Job, sealer *seal.Sealer,
 	t *message.TaskSummary) error {
 	if len(t.Results) == 0 {

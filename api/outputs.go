@@ -165,24 +165,6 @@ func (s *Server) opened(ctx context.Context, id task.JobID) (*task.Job, *seal.Se
 	return spec, sealer, err
 }
 
-// eachEnded does something with ended tasks of a job that this node submitted, in order, until so many were read, up to
-// a page more. It stops at an error, and says at which task.
-func (s *Server) eachEnded(ctx context.Context, id task.JobID, most int, do func(*message.TaskSummary) error) error {
-	for next, read := uint64(0), 0; read < most; {
-		ended, err := s.node.Results(ctx, id, next, resultPage)
-		if err != nil || len(ended) == 0 {
-			return err
-		}
-		for i := range ended {
-			if err := do(&ended[i]); err != nil {
-				return fmt.Errorf("task %d: %w", ended[i].Index, err)
-			}
-		}
-		next, read = ended[len(ended)-1].Index+1, read+len(ended)
-	}
-	return nil
-}
-
 // findOutput returns an output of an ended task by its name.
 func (s *Server) findOutput(ctx context.Context, id task.JobID, index uint64, name string) (task.Output, error) {
 	ended, err := s.node.Results(ctx, id, index, 1)
