@@ -15,16 +15,16 @@ type lastWord struct {
 	armed bool      // a timer reminds of it
 }
 
-// gotPause is how long results that come gather before the leader hears of them. Each word is signed here, and looked at
-// there; with 2,000 short tasks whose results come a few at a time there were 1,400 of them, most of what the submitter
-// sent. It brings as many as a Progress holds in that time, 12,800 a second, which is more than a leader ends.
+// gotPause is how long results that come gather before the leader hears of them. Each word is signed here, and looked
+// at there; with 2,000 short tasks whose results come a few at a time there were 1,400 of them, most of what the
+// submitter sent. A Progress brings 256, so 12,800 a second may come, more than a leader ends.
 const gotPause = 20 * time.Millisecond
 
 // gotTimer begins the keys of the timers that remind of what is to be said.
 const gotTimer = "got/"
 
 // gotSoon says what is held, and that more may come: at once, where little was said of late.
-func (s *Submitter) gotSoon(j *submitted) {
+func gotSoon(s *Submitter, j *submitted) {
 	switch {
 	case j.said.armed:
 	case s.now.Before(j.said.next):
@@ -36,7 +36,7 @@ func (s *Submitter) gotSoon(j *submitted) {
 }
 
 // gotLate says what was to be said later, unless it was said meanwhile. j may be nil.
-func (s *Submitter) gotLate(j *submitted) {
+func gotLate(s *Submitter, j *submitted) {
 	if j == nil || !j.said.armed {
 		return
 	}

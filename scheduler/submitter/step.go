@@ -98,7 +98,7 @@ func (s *Submitter) wake(key string) {
 		return
 	}
 	if id, ok := strings.CutPrefix(key, gotTimer); ok {
-		s.gotLate(s.jobs[task.JobID(id)])
+		gotLate(s, s.jobs[task.JobID(id)])
 		return
 	}
 	if id, ok := strings.CutPrefix(key, withheldTimer); ok {
