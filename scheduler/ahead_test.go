@@ -9,10 +9,18 @@ import (
 
 // TestAhead: how many tasks a host is given beyond its slots. Of short ones as many as last for Lookahead; while many
 // wait, of those up to LongestAhead one for each slot, or all but one would wait for a round trip where they end together;
-// of long ones one.
+// of long ones one. Where another job waits too it is none of these.
 func TestAhead(t *testing.T) {
 	c := NewCoordinator("leader", Default(), 1)
 	c.claims.fair.all.slots = 8
+	another := func(h *host) int {
+		c.claims.queue.items = make([]*claimant, 2)
+		defer func() { c.claims.queue.items = nil }()
+		return c.chunks.aheadOfWave(&job{spec: &task.Job{}, wait: waiting{end: 100}}, h, time.Second, true)
+	}
+	if n := another(&host{slots: 4}); n != 0 {
+		t.Errorf("%d are ahead where another job waits", n)
+	}
 	for _, tt := range []struct {
 		slots      int
 		d          time.Duration

@@ -74,14 +74,16 @@ const mostSwept = 16
 
 // A nearness says whether it matters where tasks of a job go, for what they read.
 type nearness struct {
-	known bool
-	by    []string // templates by which tasks read large inputs of their own; empty: it does not matter
+	known  bool
+	by     []string // templates by which tasks read large inputs of their own; empty: it does not matter
+	differ bool     // tasks read inputs that others do not; once known
 }
 
 // matters reports whether tasks of the job read large inputs that not all of them read.
 func (n *nearby) matters(j *job) bool {
 	if !j.near.known {
 		j.near.known = true
+		j.near.differ = len(j.spec.SweptFiles()) > 0
 		large := func(in task.FileRef) bool { return in.Size >= leastNear }
 		if slices.ContainsFunc(j.spec.Inputs, large) && !j.replicated() {
 			j.near.by = j.spec.SweptFiles()
@@ -89,6 +91,12 @@ func (n *nearby) matters(j *job) bool {
 		}
 	}
 	return len(j.near.by) > 0
+}
+
+// differ reports whether tasks of the job read inputs, of whatever size, that others of it do not.
+func (n *nearby) differ(j *job) bool {
+	n.matters(j)
+	return j.near.differ
 }
 
 // settle returns the placements of a round with tasks exchanged for others of their jobs. It
