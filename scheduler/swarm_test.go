@@ -395,7 +395,7 @@ func TestSwarmRunsAJob(t *testing.T) {
 }
 
 // TestTailIsShort: the stated goal of a thousand one-second tasks on 17
-// workers of 4 slots within 3 % of 15 rounds.
+// workers of 4 slots within 1 % of 15 rounds.
 func TestTailIsShort(t *testing.T) {
 	s := newSwarm(t, 1, 17)
 	for _, n := range s.nodes {
@@ -406,9 +406,11 @@ func TestTailIsShort(t *testing.T) {
 	from := s.now
 	id := s.nodes[3].submit(1000, func(j *task.Job) { j.Work = time.Second })
 	s.run(time.Minute, func() bool { return s.nodes[3].final(id) })
-	if took, most := s.now.Sub(from), 15*time.Second*103/100; took > most {
+	took, most := s.now.Sub(from), 15*time.Second*101/100
+	if took > most {
 		t.Errorf("took %v, want at most %v", took, most)
 	}
+	t.Logf("%v", took)
 }
 
 // TestJobsShare: a job that comes later gets the slots that fall free until it has as
