@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What changes is told no oftener than a person sees, and what does not now and then all the same. The end of the job is
-// told at once.
+// What changes is told no oftener than a person sees, and what does not now and then all the same.
+// The end of the job is told at once.
 func TestPause(t *testing.T) {
 	for name, c := range map[string]struct {
 		changed, over time.Duration // when it is, below zero for never

@@ -13,18 +13,20 @@ func fullRun() *runReq {
 	return &runReq{Name: "job/1", Module: "module/x", Sum: []byte{1, 2}, Args: []string{"a", "\xff", ""},
 		Env: []task.EnvVar{{Name: "N", Value: "v"}}, Files: []fileReq{{"f", "k"}, {"g", "l"}}, Stdin: "s",
 		Outputs: []string{"*"}, Limits: Limits{1, 2, 3, 4, time.Second}, Off: true, Saves: true, FreezeAt: 1 << 60,
-		Staged: true, ThawEvery: 5, Spacing: 6, Meets: true, Hash: true, Keeps: true, Unkept: true, Tell: true,
-		FuelEvery: -time.Second}
+		Staged: true, ThawEvery: 5, Spacing: 6, Meets: true, Hash: true, Keeps: true, Unkept: true,
+		Tell: true, FuelEvery: -time.Second}
 }
 
 // fullEnd is an end of which each field is set.
 func fullEnd() *response {
-	return &response{Outcome: task.HostError, ExitCode: 1<<32 - 1, Message: "m", Outputs: []outputSize{{"o", -1}, {"p", 1 << 40}},
-		CPU: -5, PeakMemory: 7, Fuel: 8, Hash: []byte{9}, Restore: 10, Refused: "r", TooDeep: true}
+	return &response{
+		Outcome: task.HostError, ExitCode: 1<<32 - 1, Message: "m",
+		Outputs: []outputSize{{"o", -1}, {"p", 1 << 40}}, CPU: -5, PeakMemory: 7, Fuel: 8, Hash: []byte{9}, Restore: 10, Refused: "r", TooDeep: true,
+	}
 }
 
-// allSet reports which field of a struct has its zero value: a field that is added here and forgotten in fields would be
-// lost on its way.
+// allSet reports which field of a struct has its zero value: a field that is added here and
+// forgotten in fields would be lost on its way.
 func allSet(t *testing.T, v any) {
 	t.Helper()
 	for i, s := 0, reflect.ValueOf(v).Elem(); i < s.NumField(); i++ {

@@ -8,7 +8,8 @@ import (
 )
 
 // TestAhead: how many tasks a host is given beyond its slots. Of short ones as many as last for Lookahead; while many
-// wait, of those up to LongestAhead one for each slot, or all but one would wait for a round trip where they end together;
+// wait, of those up to LongestAhead one for each slot, or all but one would wait for a round trip where they
+// end together;
 // of long ones one. Where another job waits too it is none of these.
 func TestAhead(t *testing.T) {
 	c := NewCoordinator("leader", Default(), 1)

@@ -96,10 +96,11 @@ func (ch *chunks) offerAhead(j *job, h *host, chunked bool) place.Host {
 	return place.Host{}
 }
 
-// aheadOfWave returns how many tasks of about that duration a host is given beyond its slots since those that began
-// together end together, and all slots but one would wait for a round trip then: one a slot, as far as they last no
-// longer than LongestAhead. So it is while more tasks wait than there are slots: toward its end a job's tasks go where a
-// slot is idle; and neither where others wait for slots too, nor where it matters which task goes where.
+// aheadOfWave returns how many tasks of about that duration a host is given beyond its slots
+// since those that began together end together, and all slots but one would wait for a round
+// trip then: one a slot, as far as they last no longer than LongestAhead. So it is while more
+// tasks wait than there are slots: toward its end a job's tasks go where a slot is idle; and
+// neither where others wait for slots too, nor where it matters which task goes where.
 func (ch *chunks) aheadOfWave(j *job, h *host, d time.Duration, known bool) int {
 	if !known || d <= 0 || ch.c.claims.queue.len() > 1 || j.waitingCount() < ch.c.claims.fair.all.slots ||
 		ch.c.nearby.differ(j) {
