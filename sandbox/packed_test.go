@@ -21,7 +21,8 @@ func fullRun() *runReq {
 func fullEnd() *response {
 	return &response{
 		Outcome: task.HostError, ExitCode: 1<<32 - 1, Message: "m",
-		Outputs: []outputSize{{"o", -1}, {"p", 1 << 40}}, CPU: -5, PeakMemory: 7, Fuel: 8, Hash: []byte{9}, Restore: 10, Refused: "r", TooDeep: true,
+		Outputs: []outputSize{{"o", -1}, {"p", 1 << 40}}, CPU: -5, PeakMemory: 7, Fuel: 8, Hash: []byte{9},
+		Restore: 10, Refused: "r", TooDeep: true,
 	}
 }
 
