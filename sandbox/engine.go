@@ -73,6 +73,9 @@ func (e *engine) load(ctx context.Context, wasm []byte, l loading) (m made, err 
 	if e.program != nil {
 		wasm = e.program.Wasm
 	}
+	if l.compilers > 1 && len(l.code) == 0 {
+		ctx = experimental.WithCompilationWorkers(ctx, compilersFor(wasm, l.compilers))
+	}
 	if e.code, err = e.rt.CompileModule(ctx, wasm); err != nil {
 		return m, invalid(Malformed, "", "%v", err)
 	}
@@ -86,6 +89,7 @@ type loading struct {
 	key           string
 	sum           [sha256.Size]byte
 	verdict, code []byte
+	compilers     int // goroutines that may compile it
 }
 
 // instrument sets the program, or why there is none. It returns the verdict if
