@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -175,6 +176,42 @@ func manyFunctions() []byte {
 		m.Code = append(m.Code, decoder.Code{Body: append(body, start.Body...), Locals: start.Locals})
 	}
 	return decoder.Encode(m)
+}
+
+// A module that is validated while it is worked on comes to the same, and one that is not valid is refused as such.
+func TestValidatedMeanwhile(t *testing.T) {
+	wasm := manyFunctions()
+	_, one, err := instrumented(t.Context(), wasm, freeze.Options{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, two, err := instrumented(t.Context(), wasm, freeze.Options{}, 2)
+	if err != nil || !slices.EqualFunc(one.parts(), two.parts(), bytes.Equal) {
+		t.Errorf("validated meanwhile the module becomes another: %v", err)
+	}
+	m, err := decoder.Decode(wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range [][]byte{
+		{byte(decoder.OpEnd), byte(decoder.OpEnd)},
+		{byte(decoder.OpCall), 0xff, 0xff, 0x03, byte(decoder.OpEnd)},
+		{byte(decoder.OpI64Add), byte(decoder.OpEnd)},
+		{byte(decoder.OpLocalGet), 0x7f, byte(decoder.OpEnd)},
+	} {
+		m.Code[3].Body = body
+		bad := decoder.Encode(m)
+		for workers := 1; workers <= 2; workers++ {
+			_, v, err := instrumented(t.Context(), bad, freeze.Options{}, workers)
+			var e *ModuleError
+			if v != nil || !errors.As(err, &e) || e.Kind != Malformed {
+				t.Errorf("body %x with %d workers: %v", body, workers, err)
+			}
+		}
+	}
+	if err := caught(func() error { panic("no") }); err == nil {
+		t.Error("a panic is no error")
+	}
 }
 
 // A module of functions that take the compiler much memory is compiled one at a time.
