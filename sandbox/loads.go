@@ -67,9 +67,9 @@ func (p *Pool) obtain(ctx context.Context, t *Task) (*child, error) {
 	return c, nil
 }
 
-// Prepare makes a module ready for tasks to come: a child compiles it, what that comes to is kept, and the child waits
-// for a task as after any other. It returns at once where a child waits already, or makes it ready. The error is as that
-// of Run; a module that cannot run is none, since its first task will tell.
+// Prepare makes a module ready for tasks to come: a child compiles it, what that comes to is kept, and the child
+// waits for a task as after any other. It returns at once where a child waits already, or makes it ready. The error
+// is as that of Run; a module that cannot run is none, since its first task will tell.
 func (p *Pool) Prepare(ctx context.Context, module, path string) error {
 	p.loads.mu.Lock()
 	under := p.loads.under[module] != nil
