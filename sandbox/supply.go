@@ -22,7 +22,7 @@ func (p *Pool) supply(c *child, t Task) (*runReq, error) {
 		Limits: t.Limits, Spacing: t.Spacing, Meets: t.Due != nil,
 		Off: t.Checkpoint.Off, Saves: t.Pages != nil, FreezeAt: t.FreezeAtFuel, ThawEvery: t.ThawEvery, Hash: t.StateHash,
 		Ready: t.ready,
-		Tell: t.OnBegin != nil || t.Stages != nil, Staged: t.Stages != nil, FuelEvery: t.fuelEvery(), Keeps: t.keeps()}
+		Tell:  t.OnBegin != nil || t.Stages != nil, Staged: t.Stages != nil, FuelEvery: t.fuelEvery(), Keeps: t.keeps()}
 	_, run.Unkept = t.Pages.(Unkept)
 	c.once = 0
 	if !c.ready {
