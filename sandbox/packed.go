@@ -84,16 +84,16 @@ func (r *runReq) fields(p *packer) {
 	p.text(&r.Stdin)
 	p.texts(&r.Outputs)
 	l := &r.Limits
-	count := int64(l.FileCount)
+	count, compilers := int64(l.FileCount), int64(r.Compilers)
 	wall, every := int64(l.Wall), int64(r.FuelEvery)
-	for _, n := range []*int64{&l.Memory, &l.Files, &count, &l.Output, &wall, &every} {
+	for _, n := range []*int64{&l.Memory, &l.Files, &count, &l.Output, &wall, &every, &compilers} {
 		p.signed(n)
 	}
-	l.FileCount, l.Wall, r.FuelEvery = int(count), time.Duration(wall), time.Duration(every)
+	l.FileCount, l.Wall, r.FuelEvery, r.Compilers = int(count), time.Duration(wall), time.Duration(every), int(compilers)
 	for _, n := range []*uint64{&r.FreezeAt, &r.ThawEvery, &r.Spacing} {
 		p.number(n)
 	}
-	p.flags(&r.Off, &r.Saves, &r.Staged, &r.Meets, &r.Hash, &r.Keeps, &r.Unkept, &r.Tell)
+	p.flags(&r.Off, &r.Saves, &r.Staged, &r.Meets, &r.Hash, &r.Keeps, &r.Unkept, &r.Tell, &r.Ready)
 }
 
 // fields packs or unpacks an end.
@@ -196,7 +196,7 @@ func several[T any](p *packer, s *[]T, most int) int {
 	return n
 }
 
-// flags are at most eight, in one byte.
+// flags are one number.
 func (p *packer) flags(flags ...*bool) {
 	var all uint64
 	for i, f := range flags {

@@ -14,7 +14,7 @@ func fullRun() *runReq {
 		Env: []task.EnvVar{{Name: "N", Value: "v"}}, Files: []fileReq{{"f", "k"}, {"g", "l"}}, Stdin: "s",
 		Outputs: []string{"*"}, Limits: Limits{1, 2, 3, 4, time.Second}, Off: true, Saves: true, FreezeAt: 1 << 60,
 		Staged: true, ThawEvery: 5, Spacing: 6, Meets: true, Hash: true, Keeps: true, Unkept: true,
-		Tell: true, FuelEvery: -time.Second}
+		Tell: true, Ready: true, Compilers: 2, FuelEvery: -time.Second}
 }
 
 // fullEnd is an end of which each field is set.

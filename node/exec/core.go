@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -34,6 +35,7 @@ type core struct {
 	hands   chan func() // to goroutines that have run an attempt and wait for another; see hand
 	staging *staging    // what sandboxes read
 	Ended   Ended       // what ran here so far
+	readies atomic.Bool // a program is made ready: see Ready
 }
 
 // spawn runs f in a goroutine that Close waits for.
