@@ -67,8 +67,8 @@ func NotOver(err error) error {
 	return err
 }
 
-// CheckDir says why results could not be written below a directory, before they are there. It makes nothing: of one that
-// is not there it looks at the nearest above.
+// CheckDir says why results could not be written below a directory, before they are there. It makes nothing: of one
+// that is not there it looks at the nearest above.
 func CheckDir(dir string) error {
 	at, err := filepath.Abs(dir)
 	if err != nil {
