@@ -44,8 +44,8 @@ var partWeights = func() (w [parts]float64) {
 //	L_i + (1/2) ln(1/weight_i)
 //
 // for every part i, with weight_i of partWeights: at most 2.2 of the square loss more than
-// the best single expert, .5 more than the hosts' own mixtures, over all answers together.
-// So neither the regression nor its correction can cost more than that. What comes while
+// the best single expert, .5 more than the hosts' own mixtures, over all answers together, and .35 more for the
+// final correction. So neither the regression nor its corrections can cost more than that. What comes while
 // others are open costs it once for each that can be open, as there. Nothing is forgotten:
 // with leads kept within a bound, what hosts did in the last days was believed too much.
 // The regression itself competes with all weights within its bounds, with
@@ -54,6 +54,7 @@ var partWeights = func() (w [parts]float64) {
 type lesson struct {
 	joint  fit
 	right  fit
+	final  final
 	lost   [parts]float64 // less the least
 	weight [parts]float64
 	single bool // some weight is on an opinion alone
@@ -80,7 +81,7 @@ var knots = [...]float64{-7, -3, -1.5, -.5, .5, 1.5, 3, 4.5, 5.7, 9}
 const slopes = len(knots) - 1
 
 func newLesson(firm float64) (l lesson) {
-	l.joint.n = terms
+	l.joint.n, l.joint.memory = terms, fitMemory
 	for i := range terms {
 		least := 0.0
 		if i >= sayAge {
@@ -89,11 +90,13 @@ func newLesson(firm float64) (l lesson) {
 		l.joint.bound(i, least, mostJoint, 0, firm)
 	}
 	l.joint.bound(sayMixed, 0, mostJoint, 1, firm)
-	l.right.n = slopes + 1
+	l.joint.bound(sayLean, 0, mostLean, firstLean, firm)
+	l.right.n, l.right.memory = slopes+1, fitMemory
 	for i := range slopes {
 		l.right.bound(i, leastSlope, mostSlope, 1, rightFirm)
 	}
 	l.right.bound(slopes, -mostShift, mostShift, knots[0], shiftFirm)
+	l.final = newFinal()
 	l.weigh()
 	return l
 }
@@ -135,7 +138,7 @@ var heard = [...]int{expertHour, expertDays, expertFast, expertSlow, expertPoole
 func (l *lesson) answer(s *said) float64 {
 	var p [parts]float64
 	l.parts(&p, s, false)
-	return substitute(l.weight[:], p[:])
+	return l.final.answer(substitute(l.weight[:], p[:]))
 }
 
 // learn counts an answer.
@@ -146,6 +149,7 @@ func (l *lesson) learn(a *Answer) {
 	}
 	var p [parts]float64
 	l.parts(&p, &a.said, true)
+	l.final.learn(substitute(l.weight[:], p[:]), y)
 	for i, said := range p {
 		l.lost[i] += (said - y) * (said - y)
 	}
@@ -169,6 +173,7 @@ func (l *lesson) settle() {
 	l.seen = 0
 	l.joint.solve()
 	l.right.solve()
+	l.final.settle()
 	l.weigh()
 }
 
