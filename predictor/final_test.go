@@ -40,7 +40,7 @@ func TestFinalComesTrue(t *testing.T) {
 	if got := f.answer(.3); math.Abs(got-.3) > 1e-9 {
 		t.Errorf("a correction that learnt nothing makes %v of .3", got)
 	}
-	calibrated(&f, random, 3*finalMemory, trueShare)
+	calibrated(&f, random, finalMemory/2, trueShare)
 	check("at first", trueShare)
 	back := func(p float64) float64 { return odds(.7*logOdds(p) - .3) }
 	calibrated(&f, random, 4*finalMemory, back)
@@ -48,7 +48,7 @@ func TestFinalComesTrue(t *testing.T) {
 }
 
 // TestFinalRises: whatever came true, what is said rises with what the parts came to, is a
-// probability, and loses at most ln(2)/2 more than leaving things as they are.
+// probability, and loses at most 2 ln(2) more than leaving things as they are.
 func TestFinalRises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, lost, uncorrected := newFinal(), 0.0, 0.0
@@ -61,7 +61,7 @@ func TestFinalRises(t *testing.T) {
 			f.learn(p, y)
 			f.settle()
 		}
-		if lost > uncorrected+math.Ln2/mixRate+1e-3 {
+		if lost > uncorrected+math.Ln2/meanRate+1e-3 {
 			t.Fatalf("%v were lost, uncorrected %v", lost, uncorrected)
 		}
 		last := 0.0

@@ -42,8 +42,8 @@ func (f *fit) bound(term int, least, most, first, firm float64) {
 // odds are the log-odds of a stay.
 func (f *fit) odds(x *[terms]float64) float64 {
 	z := 0.0
-	for i := range f.n {
-		z += f.weight[i] * x[i]
+	for i, w := range &f.weight { // beyond the last term weights are 0
+		z += w * x[i]
 	}
 	return z
 }

@@ -44,7 +44,7 @@ func TestLeanIsFound(t *testing.T) {
 // that is the first of its kind to lean is believed half of it.
 func TestLeanIsHeard(t *testing.T) {
 	const hour = 1
-	pool, now := &Pool{}, start.Add(3 * time.Hour)
+	pool, now := &Pool{}, start.Add(3*time.Hour)
 	records := [2]Record{}
 	for i, steps := range []int8{leanSteps, -leanSteps} {
 		records[i] = Record{Up: true, Since: uint32(start.Unix()), Known: 100, Lean: [leans]int8{leanShort: steps}}
