@@ -37,9 +37,10 @@ type Member struct {
 	// Driver is whatever the driver keeps of the member; the member does not look at it.
 	Driver any
 
-	leaving bool // said goodbye
-	out     bool // is no member any more
-	asking  bool // for newer rules
+	heard   message.Received // what its machines are told now
+	leaving bool             // said goodbye
+	out     bool             // is no member any more
+	asking  bool             // for newer rules
 }
 
 // NewMember returns a part in an overlay for a peer, with machines that know nothing

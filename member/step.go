@@ -32,7 +32,7 @@ func (p *Peer) take(ev Event) {
 		p.doubt(ev.Peer, "its connection broke")
 	case Trimmed:
 		p.trimmed(ev.Peer)
-	case Said:
+	case *Said:
 		ev.Of.received(ev.From, ev.Message)
 	case LeaseSaid:
 		ev.Of.hear(ev.From, ev.Lease)

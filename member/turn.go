@@ -22,7 +22,8 @@ func (m *Member) received(from task.PeerID, msg *message.Message) {
 			m.tellWhere(from) // it takes this member for its leader
 		}
 	}
-	ev := message.Event(message.Received{From: from, Message: *msg})
+	m.heard = message.Received{From: from, Message: msg}
+	ev := message.Event(&m.heard)
 	switch {
 	case msg.Place != nil || msg.Ack != nil || msg.Wrong != nil:
 		m.step(m.worker, ev)

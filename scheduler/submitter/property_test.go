@@ -105,7 +105,7 @@ func (b *subBench) offer(n uint64, nonce byte) task.JobID {
 	return rec.ID()
 }
 
-func (b *subBench) say(m message.Message) { b.step(message.Received{From: b.self, Message: m}) }
+func (b *subBench) say(m message.Message) { b.step(&message.Received{From: b.self, Message: &m}) }
 
 // bring gives a Progress of the tasks named; version tells their results apart.
 func (b *subBench) bring(id task.JobID, state string, version string, tasks ...uint64) {
