@@ -35,7 +35,7 @@ func TestOpened(t *testing.T) {
 		t.Errorf("remembers %d, want the one that is right", len(o.signed))
 	}
 	for i := range 2 * maxOpened {
-		o.remember([32]byte{byte(i), byte(i >> 8), byte(i >> 16), 1})
+		o.remember([32]byte{byte(i), byte(i >> 8), byte(i >> 16), 1}, recorded{})
 	}
 	if len(o.signed) != maxOpened || len(o.order) != maxOpened {
 		t.Errorf("remembers %d in %d places, want %d", len(o.signed), len(o.order), maxOpened)
