@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"path"
 	"strconv"
@@ -23,11 +24,7 @@ func (s pages) archive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rec, spec, err := s.node.Submitted(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	sealer, err := seal.New(rec.Key)
+	spec, sealer, err := s.opened(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -43,18 +40,27 @@ func (s pages) archive(w http.ResponseWriter, r *http.Request) error {
 
 // pack puts all outputs into an archive.
 func (s pages) pack(ctx context.Context, z *zip.Writer, id task.JobID, spec *task.Job, sealer *seal.Sealer) error {
-	for next := uint64(0); ; {
+	return s.eachEnded(ctx, id, math.MaxInt, func(t *message.TaskSummary) error {
+		return s.packTask(ctx, z, spec, sealer, t)
+	})
+}
+
+// eachEnded does something with ended tasks of a job that this node submitted, in order, until so many were read, up to
+// a page more. It stops at an error, and says at which task.
+func (s pages) eachEnded(ctx context.Context, id task.JobID, most int, do func(*message.TaskSummary) error) error {
+	for next, read := uint64(0), 0; read < most; {
 		ended, err := s.node.Results(ctx, id, next, resultPage)
 		if err != nil || len(ended) == 0 {
 			return err
 		}
 		for i := range ended {
-			if err := s.packTask(ctx, z, spec, sealer, &ended[i]); err != nil {
+			if err := do(&ended[i]); err != nil {
 				return fmt.Errorf("task %d: %w", ended[i].Index, err)
 			}
 		}
-		next = ended[len(ended)-1].Index + 1
+		next, read = ended[len(ended)-1].Index+1, read+len(ended)
 	}
+	return nil
 }
 
 func (s pages) packTask(ctx context.Context, z *zip.Writer, spec *task.Job, sealer *seal.Sealer,

@@ -108,9 +108,6 @@ func (s *Server) sealerOfJob(ctx context.Context, ref string) (*seal.Sealer, err
 	if err != nil {
 		return nil, err
 	}
-	rec, _, err := s.node.Submitted(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return seal.New(rec.Key)
+	_, sealer, err := s.opened(ctx, id)
+	return sealer, err
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"godwit/api/view"
-	"godwit/blocks/seal"
 	"godwit/node"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -168,41 +167,30 @@ func (s pages) failures(w http.ResponseWriter, r *http.Request) error {
 
 // failedHere finds tasks that failed of a job of this node's, by the results that it holds.
 func (s pages) failedHere(ctx context.Context, id task.JobID) (out []view.FailedTask, err error) {
-	rec, spec, err := s.node.Submitted(ctx, id)
+	spec, sealer, err := s.opened(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	sealer, err := seal.New(rec.Key)
-	if err != nil {
-		return nil, err
-	}
-	for next, read := uint64(0), 0; read < lookedResults; {
-		ended, err := s.node.Results(ctx, id, next, resultPage)
-		if err != nil || len(ended) == 0 {
-			return out, err
+	err = s.eachEnded(ctx, id, lookedResults, func(t *message.TaskSummary) error {
+		if !t.Failed {
+			return nil
 		}
-		for i := range ended {
-			t := &ended[i]
-			if !t.Failed {
-				continue
-			}
-			o, _, err := newTaskOutputs(spec, sealer, t)
-			if err != nil {
-				return nil, err
-			}
-			f := view.FailedTask{Index: t.Index, Reason: t.Reason, Outcome: o.Outcome, ExitCode: o.ExitCode,
-				Peers: o.Workers}
-			f.Stderr = []byte(o.Message)
-			for _, c := range o.Outputs {
-				if c.Name == task.Stderr && len(c.Content) > 0 {
-					f.Stderr = c.Content
-				}
-			}
-			out = append(out, f)
+		o, _, err := newTaskOutputs(spec, sealer, t)
+		if err != nil {
+			return err
 		}
-		next, read = ended[len(ended)-1].Index+1, read+len(ended)
-	}
-	return out, nil
+		f := view.FailedTask{Index: t.Index, Reason: t.Reason, Outcome: o.Outcome, ExitCode: o.ExitCode,
+			Peers: o.Workers}
+		f.Stderr = []byte(o.Message)
+		for _, c := range o.Outputs {
+			if c.Name == task.Stderr && len(c.Content) > 0 {
+				f.Stderr = c.Content
+			}
+		}
+		out = append(out, f)
+		return nil
+	})
+	return out, err
 }
 
 // failedElsewhere finds tasks that failed of another node's job, by what its leader has of them.

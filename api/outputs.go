@@ -63,11 +63,7 @@ func (s *Server) outputs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rec, spec, err := s.node.Submitted(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	sealer, err := seal.New(rec.Key)
+	spec, sealer, err := s.opened(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -136,11 +132,7 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return inputError(fmt.Errorf("reading the task's index: %w", err))
 	}
-	rec, _, err := s.node.Submitted(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	sealer, err := seal.New(rec.Key)
+	_, sealer, err := s.opened(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -161,6 +153,16 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	_, err = io.Copy(w, sealer.Opening(content))
 	return ignoreGone(err)
+}
+
+// opened returns a job that this node submitted, and what opens its outputs; nil where it is not sealed.
+func (s *Server) opened(ctx context.Context, id task.JobID) (*task.Job, *seal.Sealer, error) {
+	rec, spec, err := s.node.Submitted(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	sealer, err := seal.New(rec.Key)
+	return spec, sealer, err
 }
 
 // findOutput returns an output of an ended task by its name.

@@ -101,8 +101,8 @@ func owedKey(t *task.Thanks) string {
 	return fmt.Sprintf("%s%s/%s/%d", owedPrefix, t.Overlay, t.Worker, t.Day)
 }
 
-func gotKey(f thanks.From) string {
-	return fmt.Sprintf("%s%s/%s/%d", gotPrefix, f.Overlay, f.Submitter, f.Day)
+func gotKey(p thanks.Page) string {
+	return fmt.Sprintf("%s%s/%s/%d", gotPrefix, p.Overlay, p.Peer, p.Day)
 }
 
 // sayIfDue takes up what workers gave, and thanks those who are to hear it.
@@ -227,10 +227,10 @@ func (t *thankful) answerThanks(ctx context.Context, from task.PeerID, body []by
 			return
 		}
 		changes = t.patrons()
-		var gone []thanks.From
+		var gone []thanks.Page
 		if gone, err = t.got.Take(thanks.Note{Thanks: said, Bytes: body}, t.clock.wall()); err == nil {
 			changes = append(changes, message.Persist{Value: body,
-				Key: gotKey(thanks.From{Overlay: said.Overlay, Submitter: from, Day: said.Day})})
+				Key: gotKey(thanks.Page{Overlay: said.Overlay, Peer: from, Day: said.Day})})
 		}
 		for _, g := range gone {
 			changes = append(changes, message.Persist{Key: gotKey(g)})

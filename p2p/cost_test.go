@@ -54,6 +54,38 @@ func TestFloodOfFramesWaits(t *testing.T) {
 	})
 }
 
+// A member whose programs ask for long answers again and again is heard at once: a submitter whose program looks
+// at a job of thousands of tasks says what it holds of the job's results meanwhile. It is refused what it would wait
+// for too long.
+func TestAnswersHoldUpNoFrames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := testnet.New(t, 2, testnet.Options{Alone: true, Bandwidth: 1e9})
+		leader, member := net.Nodes[0], net.Nodes[1]
+		member.Connect(leader)
+		said := map[bool]int{}
+		for i := range 20 {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			b, err := member.Request(ctx, leader.ID(), "long", nil)
+			cancel()
+			if err == nil && len(b) != testnet.LongAnswer {
+				t.Errorf("%d bytes are answered", len(b))
+			}
+			if err != nil && !strings.Contains(err.Error(), cost.ErrBusy.Error()) {
+				t.Error(err)
+			}
+			said[err == nil]++
+			send(t, member, leader, 1)
+			time.Sleep(200 * time.Millisecond)
+			if n := len(leader.Recorder.Frames(member.ID())); n != i+1 {
+				t.Errorf("%d frames were read of %d", n, i+1)
+			}
+		}
+		if said[true] < 2 || said[false] == 0 {
+			t.Errorf("%d long answers and %d refusals", said[true], said[false])
+		}
+	})
+}
+
 func send(t *testing.T, from, to *testnet.Node, size int) {
 	t.Helper()
 	if err := from.Send(to.ID(), make([]byte, size)); err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
 	"godwit/task"
 
@@ -169,10 +170,11 @@ func (rs *requests) answer(ctx context.Context, s network.Stream) {
 
 // reply answers a question that was read.
 func (rs *requests) reply(ctx context.Context, s network.Stream, r *bufio.Reader, q question, count *wire.Intake) {
-	_ = s.SetDeadline(time.Now().Add(q.time + messageTimeout))
+	until := time.Now().Add(q.time)
+	_ = s.SetDeadline(until.Add(messageTimeout))
 	body, err := rs.consult(ctx, s, r, q)
 	count.Release()
-	if full := count.Grow(len(body)); full != nil {
+	if full := rs.holdAnswer(ctx, s, len(body), until, count); full != nil {
 		body, err = nil, full
 	}
 	_ = s.SetWriteDeadline(time.Now().Add(messageTimeout))
@@ -181,6 +183,20 @@ func (rs *requests) reply(ctx context.Context, s network.Stream, r *bufio.Reader
 		return
 	}
 	s.Close()
+}
+
+// holdAnswer makes room for an answer of so many bytes, which its asker pays for: it is refused where that
+// takes longer than the asker waits. Where nothing is counted it costs nothing.
+func (rs *requests) holdAnswer(ctx context.Context, s network.Stream, size int, until time.Time,
+	count *wire.Intake) error {
+	if count == nil {
+		return nil
+	}
+	from := task.PeerID(s.Conn().RemotePeer().String())
+	if err := rs.costs.Afford(ctx, from, cost.Answers, size, time.Until(until)); err != nil {
+		return err
+	}
+	return count.Hold(size)
 }
 
 // consult calls the handler, with a context that ends when the asker gives up,

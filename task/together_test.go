@@ -188,11 +188,11 @@ func TestChecked(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(checked.good) != 2 {
-			t.Fatalf("of two signatures, again and again, %d are remembered", len(checked.good))
+		if checked.good.Len() != 2 {
+			t.Fatalf("of two signatures, again and again, %d are remembered", checked.good.Len())
 		}
 	}
-	for i := range uint64(mostChecked + 2) {
+	for i := range uint64(MostGood + 2) {
 		given := []Leased{{TaskID{aJob, i}, self, &Receipt{Leader: self, Epoch: 1}}, {TaskID{aJob, i}, self,
 			&Receipt{Leader: self, Epoch: 2}}}
 		if err := SignReceipts(key, given); err != nil {
@@ -202,8 +202,8 @@ func TestChecked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(checked.good) > mostChecked {
-		t.Errorf("%d signatures are remembered", len(checked.good))
+	if checked.good.Len() > MostGood {
+		t.Errorf("%d signatures are remembered", checked.good.Len())
 	}
 }
 

@@ -163,7 +163,7 @@ var rules = map[string]rule{
 
 	"node/thanks": {own: []string{"task"}},
 
-	"node/signatures": {outside: []string{"github.com/oasisprotocol/curve25519-voi"}},
+	"node/signatures": {own: []string{"task"}, outside: []string{"github.com/oasisprotocol/curve25519-voi"}},
 
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause", "task/table"}, outside: []string{"golang.org/x/sys"}},

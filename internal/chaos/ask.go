@@ -189,6 +189,11 @@ func (a *asker) job(ctx context.Context, id string) (j jobView, err error) {
 	return j, a.get(ctx, "/v1/jobs/"+id, &j)
 }
 
+// jobAlone is job without its tasks, which of thousands are megabytes.
+func (a *asker) jobAlone(ctx context.Context, id string) (j jobView, err error) {
+	return j, a.get(ctx, "/v1/jobs/"+id+"?limit=0", &j)
+}
+
 // pause says the owner's word that nothing is to run for so long, and resume takes
 // it back.
 func (a *asker) pause(ctx context.Context, d time.Duration) error {

@@ -218,14 +218,8 @@ func (h *callerHost) tell(o caller.Order) (a caller.Answer, err error) {
 
 // awaitReached waits until every host has an address where others find it: its own, or through relays.
 func (t natTrial) awaitReached(ctx context.Context, hosts []*callerHost) error {
-	var hidden []*callerHost
-	for i, h := range hosts {
-		if t.kinds[i%len(t.kinds)].short != publicKind {
-			hidden = append(hidden, h)
-		}
-	}
 	begun := time.Now()
-	err := t.awaitRelays(ctx, hidden...)
+	err := t.awaitRelays(ctx, hidden(t, hosts)...)
 	t.report.must(fmt.Sprintf("who cannot be dialled has two relays within %v", natHidden), err)
 	if err != nil {
 		return err
@@ -261,17 +255,12 @@ func (t natTrial) showRouters(ctx context.Context, hosts []*callerHost) error {
 
 // awaitRelays waits until hosts are reached through as many relays as they want.
 func (t natTrial) awaitRelays(ctx context.Context, hosts ...*callerHost) error {
-	return until(ctx, natHidden, func() string {
-		for _, h := range hosts {
-			a, err := h.tell(caller.Order{Do: caller.Tell})
-			if err != nil {
-				return err.Error()
-			}
-			if h.first = a; len(a.Reach.Relays) < relaysWanted {
-				return fmt.Sprintf("the host %s has %d relays", h.name, len(a.Reach.Relays))
-			}
+	return untilRelayed(ctx, hosts, func(h *callerHost) (string, int, error) {
+		a, err := h.tell(caller.Order{Do: caller.Tell})
+		if err == nil {
+			h.first = a
 		}
-		return ""
+		return "the host " + h.name, len(a.Reach.Relays), err
 	})
 }
 
@@ -291,25 +280,11 @@ type meeting struct {
 
 // natMatrix has each host of one side meet each of the other, as many at a time as there are kinds.
 func (t natTrial) natMatrix(ctx context.Context, sides [2][]*callerHost) error {
-	n := len(t.kinds)
-	met := make([][]meeting, n)
-	for i := range met {
-		met[i] = make([]meeting, n)
+	met, err := eachPair(ctx, t, "round", func(i, k int) meeting { return meet(sides[0][i], sides[1][k]) })
+	if err == nil {
+		t.showMeetings(met)
 	}
-	for round := range n {
-		var wg sync.WaitGroup
-		for i, from := range sides[0] {
-			k := (i + round) % n
-			wg.Go(func() { met[i][k] = meet(from, sides[1][k]) })
-		}
-		wg.Wait()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		t.say("round %d of %d", round+1, n)
-	}
-	t.showMeetings(met)
-	return nil
+	return err
 }
 
 // meet has one host meet another, and send it something.
@@ -343,18 +318,14 @@ func (m *meeting) cell() string {
 
 // showMeetings prints the matrix, and what it has to show.
 func (t natTrial) showMeetings(met [][]meeting) {
-	header := ""
-	for _, k := range t.kinds {
-		header += fmt.Sprintf("%-13s", k.short)
-	}
-	t.report.show("seconds until connected, from (below) to", "", "%s", header)
+	t.showKinds("seconds until connected, from (below) to")
 	var failed, detours []string
 	for i := range met {
 		row, rates := "", ""
 		for k := range met[i] {
 			m := &met[i][k]
-			row += fmt.Sprintf("%-13s", m.cell())
-			rates += fmt.Sprintf("%-13s", fmt.Sprintf("%.1f", m.rate/mebibyte))
+			row += column(m.cell())
+			rates += column(fmt.Sprintf("%.1f", m.rate/mebibyte))
 			pair := t.kinds[i].short + " to " + t.kinds[k].short
 			switch {
 			case m.err != nil:

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -48,19 +48,9 @@ func (t natTrial) natNodes(ctx context.Context, sides [2][]*callerHost, relays [
 		}
 	}
 	begun := time.Now()
-	err = until(ctx, natHidden, func() string {
-		for _, nodes := range out {
-			for i, n := range nodes {
-				s, err := n.ask.status(ctx)
-				switch {
-				case err != nil:
-					return err.Error()
-				case t.kinds[i].short != publicKind && len(s.Reach.Relays) < relaysWanted:
-					return fmt.Sprintf("node %d, %s, has %d relays", n.index, t.kinds[i].short, len(s.Reach.Relays))
-				}
-			}
-		}
-		return ""
+	err = untilRelayed(ctx, hidden(t, slices.Concat(out[0], out[1])), func(n *node) (string, int, error) {
+		s, err := n.ask.status(ctx)
+		return fmt.Sprintf("node %d", n.index), len(s.Reach.Relays), err
 	})
 	if t.report.must(fmt.Sprintf("real nodes that cannot be dialled have two relays within %v", natHidden), err) {
 		t.report.show("until all nodes that cannot be dialled have two relays", "", "%.0f s", time.Since(begun).Seconds())
@@ -85,28 +75,14 @@ func (t natTrial) natJobs(ctx context.Context, sides [2][]*node) error {
 	}
 	long := small
 	long.Rounds = uint64(natMoveCPU.Seconds() * small.rate())
-	n := len(t.kinds)
-	done := make([][]natWork, n)
-	for i := range done {
-		done[i] = make([]natWork, n)
+	done, err := eachPair(ctx, t, "work, round", func(i, k int) natWork {
+		p := natPair{natTrial: t, a: sides[0][i], b: sides[1][k], name: fmt.Sprintf("pair%d-%d", i, k)}
+		return p.work(ctx, small, long)
+	})
+	if err == nil {
+		t.showWork(done)
 	}
-	for round := range n {
-		var wg sync.WaitGroup
-		for i, from := range sides[0] {
-			k := (i + round) % n
-			wg.Go(func() {
-				p := natPair{natTrial: t, a: from, b: sides[1][k], name: fmt.Sprintf("pair%d-%d", i, k)}
-				done[i][k] = p.work(ctx, small, long)
-			})
-		}
-		wg.Wait()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		t.say("work, round %d of %d", round+1, n)
-	}
-	t.showWork(done)
-	return nil
+	return err
 }
 
 // A natPair is two nodes that share an overlay.
@@ -302,24 +278,20 @@ func (p *natPair) known(ctx context.Context) error {
 
 // showWork prints what came of the pairs' work.
 func (t natTrial) showWork(done [][]natWork) {
-	header := ""
-	for _, k := range t.kinds {
-		header += fmt.Sprintf("%-13s", k.short)
-	}
-	t.report.show("a job handed in (below), run there; a move there", "", "%s", header)
+	t.showKinds("a job handed in (below), run there; a move there")
 	var jobs, moves, slow []string
 	for i := range done {
 		row, moved := "", ""
 		for k := range done[i] {
 			w := &done[i][k]
 			pair := t.kinds[i].short + " to " + t.kinds[k].short
-			row += fmt.Sprintf("%-13s", secondsOr(w.job, w.err))
+			row += column(secondsOr(w.job, w.err))
 			cell := secondsOr(w.move, w.moveErr)
 			if w.moveErr == nil && !w.handed {
 				cell += " saved"
 				slow = append(slow, pair)
 			}
-			moved += fmt.Sprintf("%-13s", cell)
+			moved += column(cell)
 			if w.err != nil {
 				jobs = append(jobs, fmt.Sprintf("%s: %v", pair, w.err))
 			}

@@ -107,7 +107,7 @@ func (m *measuredStages) run(ctx context.Context, name string, tasks int, staged
 		if err := pause.For(ctx, heldEvery); err != nil {
 			return 0, err
 		}
-		st, err := m.at.ask.job(ctx, id)
+		st, err := m.at.ask.jobAlone(ctx, id)
 		if err != nil || !st.Final {
 			continue // one that is busy answers late
 		}

@@ -10,8 +10,12 @@ import (
 	"godwit/task"
 )
 
+// LongAnswer is how many bytes a Recorder answers to "long": about what a job of 4,000 tasks takes.
+const LongAnswer = 3 << 20
+
 // A Recorder is a handler that remembers what it was told. It answers a request
-// with its method and body, or, for the method "refuse", with an error.
+// with its method and body, or, for the method "refuse", with an error, for "long" with
+// LongAnswer zeros.
 type Recorder struct {
 	mu      sync.Mutex
 	events  []string
@@ -58,6 +62,8 @@ func (r *Recorder) Request(ctx context.Context, from task.PeerID, method string,
 		<-ctx.Done()
 		r.note("gave up " + string(from))
 		return nil, ctx.Err()
+	case "long":
+		return make([]byte, LongAnswer), nil
 	}
 	return append([]byte(method+" "), body...), nil
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/ed25519"
 	"sync"
 
+	"godwit/task"
+
 	fast "github.com/oasisprotocol/curve25519-voi/primitives/ed25519"
 )
 
@@ -14,11 +16,6 @@ const (
 	// maxKeys bounds the keys that are kept prepared, some KB each, and maxSeen those that are counted.
 	maxKeys = 256
 	maxSeen = 4096
-	// shortMessage is as long as what is signed for several messages together is at most, in bytes: their root, and
-	// the domain. Such a signature is looked at once, of maxKnown that were found good last: those that are for one
-	// batch come together, or one after the other.
-	shortMessage = 48
-	maxKnown     = 4096
 )
 
 // asStandard has the library answer as crypto/ed25519 does, to whatever bytes.
@@ -26,32 +23,14 @@ var asStandard = &fast.Options{Verify: fast.VerifyOptionsStdLib}
 
 type key [ed25519.PublicKeySize]byte
 
-// known is a signature of a short message that is good.
-type known struct {
-	key       key
-	signature [ed25519.SignatureSize]byte
-	message   [shortMessage]byte // then zeros
-	length    int
-}
-
-// knownOf is what a check of a short message would be known as.
-func knownOf(c *Check) (k known, short bool) {
-	if len(c.Message) > shortMessage || len(c.Signature) != ed25519.SignatureSize {
-		return known{}, false
-	}
-	k = known{key: key(c.Key), signature: [ed25519.SignatureSize]byte(c.Signature), length: len(c.Message)}
-	copy(k.message[:], c.Message)
-	return k, true
-}
-
 // A Verifier checks signatures, and keeps what makes those of keys that come often quicker. Any
 // goroutine may use it. The zero value is ready for use.
 type Verifier struct {
-	mu    sync.Mutex
-	seen  map[key]int // of keys that are not prepared
-	kept  map[key]*prepared
-	uses  uint64
-	known map[known]struct{}
+	mu   sync.Mutex
+	seen map[key]int // of keys that are not prepared
+	kept map[key]*prepared
+	uses uint64
+	good task.Good // signatures of short messages
 }
 
 // A prepared key, and when it was used last.
@@ -73,8 +52,8 @@ func (v *Verifier) Verify(checks []Check) []bool {
 		if len(c.Key) != ed25519.PublicKeySize {
 			continue
 		}
-		k, short := knownOf(&c)
-		if good[i] = short && v.knows(k); good[i] {
+		signed, short := task.SignedBy(c.Key, c.Message, c.Signature)
+		if good[i] = short && v.knows(signed); good[i] {
 			continue
 		}
 		if p := v.prepare(key(c.Key)); p != nil {
@@ -83,28 +62,24 @@ func (v *Verifier) Verify(checks []Check) []bool {
 			good[i] = fast.VerifyWithOptions(fast.PublicKey(c.Key), c.Message, c.Signature, asStandard)
 		}
 		if short && good[i] {
-			v.note(k)
+			v.note(signed)
 		}
 	}
 	return good
 }
 
 // knows reports whether a signature was found good lately.
-func (v *Verifier) knows(k known) bool {
+func (v *Verifier) knows(s task.Signed) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	_, good := v.known[k]
-	return good
+	return v.good.Has(s)
 }
 
-// note remembers that a signature is good, and forgets all others when they are many.
-func (v *Verifier) note(k known) {
+// note remembers that a signature is good.
+func (v *Verifier) note(s task.Signed) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.known == nil || len(v.known) >= maxKnown {
-		v.known = map[known]struct{}{}
-	}
-	v.known[k] = struct{}{}
+	v.good.Note(s)
 }
 
 // prepare returns a key that came often as the library prepares it; nil for any other.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"godwit/task"
+
 	"filippo.io/edwards25519"
 	fast "github.com/oasisprotocol/curve25519-voi/primitives/ed25519"
 	"pgregory.net/rapid"
@@ -188,7 +190,7 @@ func TestKeysAreBounded(t *testing.T) {
 }
 
 // A signature of a short message that was found good is known again, that of another, or under another key, is
-// not; what was bad stays so; and as many are remembered as may be.
+// not; and what was bad stays so.
 func TestKnown(t *testing.T) {
 	v := new(Verifier)
 	pub, private, err := ed25519.GenerateKey(nil)
@@ -199,10 +201,10 @@ func TestKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := make([]byte, shortMessage)
+	root := make([]byte, task.MaxTogether)
 	sig := ed25519.Sign(private, root)
 	long := append(bytes.Clone(root), 0)
-	checks := []Check{{pub, root, sig}, {pub, root, sig}, {pub, root[:shortMessage-1], sig}, {other, root, sig},
+	checks := []Check{{pub, root, sig}, {pub, root, sig}, {pub, root[:task.MaxTogether-1], sig}, {other, root, sig},
 		{pub, long, sig}, {pub, root, sig[:ed25519.SignatureSize-1]}, {pub, root, ed25519.Sign(private, long)},
 		{pub, long, ed25519.Sign(private, long)}}
 	want := []bool{true, true, false, false, false, false, false, true}
@@ -211,14 +213,8 @@ func TestKnown(t *testing.T) {
 			t.Errorf("they are %v, want %v", got, want)
 		}
 	}
-	if len(v.known) != 1 {
-		t.Errorf("%d are remembered", len(v.known))
-	}
-	for i := range 2 * maxKnown {
-		v.note(known{length: i})
-	}
-	if len(v.known) > maxKnown {
-		t.Errorf("%d are remembered", len(v.known))
+	if v.good.Len() != 1 {
+		t.Errorf("%d are remembered", v.good.Len())
 	}
 }
 

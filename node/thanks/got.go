@@ -1,12 +1,10 @@
 package thanks
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"godwit/task"
@@ -40,29 +38,17 @@ type Note struct {
 	Bytes []byte
 }
 
-// A From names thanks of which the latest count.
-type From struct {
-	Overlay   string
-	Submitter task.PeerID
-	Day       int64
-}
-
-func compareFrom(a, b From) int {
-	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(a.Overlay, b.Overlay),
-		strings.Compare(string(a.Submitter), string(b.Submitter)))
-}
-
 // Got are the thanks that a worker has. Make it with NewGot.
 type Got struct {
 	self    task.PeerID
 	cores   int // of this machine
-	notes   map[From]Note
+	notes   map[Page]Note
 	patrons map[task.PeerID]bool
 }
 
 // NewGot returns those of a worker with so many cores, which has none.
 func NewGot(self task.PeerID, cores int) *Got {
-	return &Got{self: self, cores: max(1, cores), notes: map[From]Note{}, patrons: map[task.PeerID]bool{}}
+	return &Got{self: self, cores: max(1, cores), notes: map[Page]Note{}, patrons: map[task.PeerID]bool{}}
 }
 
 // Ran notes that a submitter's job was made ready here, and reports whether that is news. Of too many
@@ -85,9 +71,9 @@ func (g *Got) Ran(of task.PeerID) bool {
 func (g *Got) Patrons() []task.PeerID { return slices.Sorted(maps.Keys(g.patrons)) }
 
 // Take takes in thanks whose signature was checked, and returns which of those before are gone for it.
-func (g *Got) Take(n Note, now time.Time) (gone []From, err error) {
+func (g *Got) Take(n Note, now time.Time) (gone []Page, err error) {
 	t := n.Thanks
-	name := From{t.Overlay, t.Submitter, t.Day}
+	name := fromSubmitter(t)
 	old, is := g.notes[name]
 	switch {
 	case t.Worker != g.self:
@@ -112,19 +98,14 @@ func (g *Got) Take(n Note, now time.Time) (gone []From, err error) {
 }
 
 // prune drops what is old, and of too many the first.
-func (g *Got) prune(now time.Time) (gone []From) {
+func (g *Got) prune(now time.Time) (gone []Page) {
 	for name := range g.notes {
 		if name.Day < task.DayOf(now)-GotFor {
 			gone = append(gone, name)
 			delete(g.notes, name)
 		}
 	}
-	for len(g.notes) > MostGot {
-		first := slices.MinFunc(slices.Collect(maps.Keys(g.notes)), compareFrom)
-		gone = append(gone, first)
-		delete(g.notes, first)
-	}
-	return gone
+	return append(gone, dropFirst(g.notes, MostGot)...)
 }
 
 // Since lists the thanks of an overlay, "" for all, from a day on: the latest days first.
@@ -136,7 +117,7 @@ func (g *Got) Since(overlay string, day int64) []Note {
 		}
 	}
 	slices.SortFunc(out, func(a, b Note) int {
-		return -compareFrom(From{a.Overlay, a.Submitter, a.Day}, From{b.Overlay, b.Submitter, b.Day})
+		return -comparePages(fromSubmitter(a.Thanks), fromSubmitter(b.Thanks))
 	})
 	return out
 }

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"godwit/task"
@@ -24,18 +23,6 @@ const (
 	// mostPause bounds how long a worker is not looked for that could not be told.
 	mostPause = time.Hour
 )
-
-// A Page names what is said at once: what one worker gave in one overlay on one day.
-type Page struct {
-	Overlay string
-	Worker  task.PeerID
-	Day     int64
-}
-
-func comparePages(a, b Page) int {
-	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(a.Overlay, b.Overlay),
-		strings.Compare(string(a.Worker), string(b.Worker)))
-}
 
 // Owed are what a submitter owes workers. Make it with NewOwed.
 type Owed struct {
@@ -91,9 +78,7 @@ func (o *Owed) makeRoom(day int64) {
 	maps.DeleteFunc(o.pages, func(name Page, p *owed) bool {
 		return name.Day < day-owedFor || name.Day < day && p.since.IsZero()
 	})
-	for len(o.pages) >= MostOwed {
-		delete(o.pages, slices.MinFunc(slices.Collect(maps.Keys(o.pages)), comparePages))
-	}
+	dropFirst(o.pages, MostOwed-1)
 }
 
 // Due returns at most so many thanks that workers are to hear now, those that wait for the longest time first.
@@ -119,7 +104,7 @@ func (o *Owed) Due(now time.Time, most int) []*task.Thanks {
 }
 
 func (o *Owed) thanks(name Page, p *owed) *task.Thanks {
-	t := &task.Thanks{Overlay: name.Overlay, Submitter: o.self, Worker: name.Worker, Day: name.Day, Issued: p.issued}
+	t := &task.Thanks{Overlay: name.Overlay, Submitter: o.self, Worker: name.Peer, Day: name.Day, Issued: p.issued}
 	for _, project := range slices.Sorted(maps.Keys(p.given)) {
 		t.Given = append(t.Given, p.given[project])
 	}
@@ -128,7 +113,7 @@ func (o *Owed) thanks(name Page, p *owed) *task.Thanks {
 
 // Told says whether a worker has heard thanks. Who has not hears them again, later each time.
 func (o *Owed) Told(t *task.Thanks, heard bool, now time.Time) {
-	p := o.pages[Page{t.Overlay, t.Worker, t.Day}]
+	p := o.pages[toWorker(t)]
 	switch {
 	case p == nil:
 	case heard:
@@ -159,7 +144,7 @@ func (o *Owed) Restore(t *task.Thanks, heard bool, now time.Time) bool {
 	if t.Submitter != o.self || t.Day < task.DayOf(now)-owedFor {
 		return false
 	}
-	p := o.page(Page{t.Overlay, t.Worker, t.Day})
+	p := o.page(toWorker(t))
 	if p.issued >= t.Issued {
 		return true
 	}

@@ -26,12 +26,12 @@ type Row struct {
 // once: nobody gave more on a day than these, however many thank it.
 func Table(all []*task.Thanks, cores func(task.PeerID) int) []Row {
 	type name struct {
-		From
+		Page
 		worker task.PeerID
 	}
 	latest := map[name]*task.Thanks{}
 	for _, t := range all {
-		n := name{From{t.Overlay, t.Submitter, t.Day}, t.Worker}
+		n := name{fromSubmitter(t), t.Worker}
 		if old := latest[n]; old == nil || old.Issued < t.Issued {
 			latest[n] = t
 		}
@@ -52,7 +52,7 @@ func Table(all []*task.Thanks, cores func(task.PeerID) int) []Row {
 		if by[n.worker] == nil {
 			by[n.worker] = map[task.PeerID]bool{}
 		}
-		by[n.worker][n.Submitter] = true
+		by[n.worker][n.Peer] = true
 	}
 	rows := map[task.PeerID]*Row{}
 	for d, g := range days {

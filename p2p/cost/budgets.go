@@ -157,6 +157,31 @@ func (b *Budgets) Pay(ctx context.Context, of task.PeerID, k Kind, n int) error 
 	return nil
 }
 
+// Afford is Pay of what a peer asked for, if that takes no longer than within: it returns ErrBusy else, and takes
+// nothing.
+func (b *Budgets) Afford(ctx context.Context, of task.PeerID, k Kind, n int, within time.Duration) error {
+	now := time.Now()
+	p := b.purse(of, now)
+	b.mu.Lock()
+	wait, shared := p.lacks(k, n, now), !p.class.works() && n > small
+	if shared {
+		wait = max(wait, b.shared.lacks(k, n, now))
+	}
+	if wait > within {
+		b.mu.Unlock()
+		return ErrBusy
+	}
+	p.debit(k, n, now)
+	if shared {
+		b.shared.debit(k, n, now)
+	}
+	b.mu.Unlock()
+	if wait > 0 {
+		return pause.For(ctx, wait)
+	}
+	return nil
+}
+
 // Settle waits until a peer has paid for the time that it has cost, and all together have.
 // It returns ErrBeyond when the peer's own debts take too long, and an error when ctx ends.
 func (b *Budgets) Settle(ctx context.Context, of task.PeerID) error {

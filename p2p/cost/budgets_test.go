@@ -137,6 +137,36 @@ func TestAsk(t *testing.T) {
 	})
 }
 
+// What is asked for is paid for as long as the asker waits, beside what messages cost; what it would wait too long
+// for costs it nothing.
+func TestAfford(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, start := New(nobody), time.Now()
+		for range 4 {
+			if err := b.Afford(t.Context(), "p", Answers, 2*mib, time.Second); err != nil || time.Since(start) != 0 {
+				t.Fatalf("of its burst: %v after %v", err, time.Since(start))
+			}
+		}
+		for range 100 {
+			if err := b.Afford(t.Context(), "p", Answers, 2*mib, 5*time.Second); !errors.Is(err, ErrBusy) {
+				t.Fatalf("2 MiB at 256 KiB a second within 5 s: %v", err)
+			}
+		}
+		if err := b.Afford(t.Context(), "p", Answers, mib, 5*time.Second); err != nil || time.Since(start) != 4*time.Second {
+			t.Errorf("1 MiB more: %v after %v, want 4 s", err, time.Since(start))
+		}
+		if err := b.Pay(t.Context(), "p", Messages, mib); err != nil || time.Since(start) != 4*time.Second {
+			t.Errorf("its messages wait for its answers: %v after %v", err, time.Since(start))
+		}
+		for i := range 40 {
+			_ = b.Afford(t.Context(), task.PeerID(fmt.Sprint(i)), Answers, mib, 0)
+		}
+		if err := b.Afford(t.Context(), "new", Answers, mib, 0); !errors.Is(err, ErrBusy) {
+			t.Errorf("many names get answers without end: %v", err)
+		}
+	})
+}
+
 // A peer that comes back, and names without end, gain nothing; and no more are remembered than
 // maxPurses and those that the node works with.
 func TestPursesAreBounded(t *testing.T) {

@@ -48,12 +48,15 @@ func (p *purse) debit(k Kind, n int, now time.Time) {
 }
 
 // owes returns how long it takes to pay what was taken of a kind and was not there.
-func (p *purse) owes(k Kind, now time.Time) time.Duration {
+func (p *purse) owes(k Kind, now time.Time) time.Duration { return p.lacks(k, 0, now) }
+
+// lacks returns what owes would, were n more of a kind taken.
+func (p *purse) lacks(k Kind, n int, now time.Time) time.Duration {
 	b := p.buckets[k]
 	if b.Limit() == rate.Inf {
 		return 0
 	}
-	missing := max(0, -b.TokensAt(now))
+	missing := max(0, float64(n)-b.TokensAt(now))
 	return time.Duration(missing / float64(b.Limit()) * float64(time.Second))
 }
 

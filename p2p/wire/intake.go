@@ -46,6 +46,14 @@ func (in *Intake) Grow(n int) error {
 			return err
 		}
 	}
+	return in.Hold(n)
+}
+
+// Hold is Grow of what is paid for elsewhere.
+func (in *Intake) Hold(n int) error {
+	if in == nil {
+		return nil
+	}
 	if in.bytes+n > uncounted {
 		more := in.bytes + n - in.reserved
 		if err := in.scope.ReserveMemory(more, in.priority()); err != nil {

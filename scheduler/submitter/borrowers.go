@@ -161,7 +161,7 @@ func (ln *lender) answer(j *submitted, by task.PeerID) {
 		s.tellBorrower(j, by, j.lending.loans[by])
 		return
 	}
-	s.got(j)
+	gotSoon(s, j)
 }
 
 // cellsAre takes in which other cells there are. Loans go with the cell where another leads it.

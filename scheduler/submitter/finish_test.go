@@ -60,6 +60,7 @@ func TestOnlyItsOwnNodeEndsAJob(t *testing.T) {
 // the job is over.
 func TestDeniesWithPauses(t *testing.T) {
 	b := newSubBench(t)
+	b.apart = 0
 	id := b.offer(2, 0)
 	var asked []time.Time
 	for end := b.now.Add(time.Hour); b.now.Before(end); {

@@ -200,7 +200,7 @@ func (a *abroad) resolve(j *submitted, i uint64) bool {
 	if target == 0 {
 		target = credibility.OpenPool.Target
 	}
-	if doubt > target || a.lends {
+	if doubt > target || a.lends || held && len(p.with) == 0 { // its signer's word alone is no agreement
 		return false
 	}
 	losers := p.losers(signer, winners)

@@ -164,8 +164,15 @@ func TestOutvotedHasNoSay(t *testing.T) {
 
 // What was accepted by the word of a teller is run again once others outvoted it: its word counts no more.
 func TestOutvotedTeller(t *testing.T) {
+	t.Run("a leader that hears each word", func(t *testing.T) { outvotedTeller(t, gotPause) })
+	// It has tasks run again by those that may not, whose word counts nothing: its signer's alone is left then.
+	t.Run("one that hears late", func(t *testing.T) { outvotedTeller(t, 0) })
+}
+
+func outvotedTeller(t *testing.T, apart time.Duration) {
 	const tasks, worker, teller = 60, 2, 9
 	b := newLeaderBench(t, tasks, "1e-2", false)
+	b.apart = apart
 	b.s.cfg.Strangers = credibility.Strangers{}
 	b.knows(worker, 12)
 	b.tried(b.tells(teller, 12, worker), true)

@@ -29,7 +29,8 @@ type subBench struct {
 	fetches map[string]bool // unanswered
 	writes  map[string]int  // of every result key
 	last    []message.Effect
-	lends   bool // a core, from its start on
+	lends   bool          // a core, from its start on
+	apart   time.Duration // between what is brought: each is answered at once, then
 }
 
 func newSubBench(tb testing.TB) *subBench {
@@ -38,7 +39,7 @@ func newSubBench(tb testing.TB) *subBench {
 	b := &subBench{
 		tb: tb, s: New(self, timing, Default(), key), timing: timing, key: key, self: self, now: schedtest.Start,
 		disk: map[string][]byte{}, fetches: map[string]bool{}, writes: map[string]int{},
-		lends: true,
+		lends: true, apart: gotPause,
 	}
 	b.begin()
 	return b
@@ -53,6 +54,9 @@ func (b *subBench) begin() {
 }
 
 func (b *subBench) step(ev message.Event) {
+	if m, ok := ev.(message.Received); ok && m.Message.Progress != nil {
+		b.now = b.now.Add(b.apart)
+	}
 	b.last = b.s.Step(b.now, ev)
 	for _, e := range b.last {
 		switch e := e.(type) {

@@ -64,7 +64,7 @@ func (s *Submitter) progress(from task.PeerID, p *message.Progress) {
 	}
 	takings{s}.recall(j, p.Unknown)
 	if len(p.Tasks) > 0 {
-		s.got(j)
+		gotSoon(s, j)
 	}
 	if over && j.fetching == 0 {
 		s.deny(j)

@@ -97,6 +97,10 @@ func (s *Submitter) wake(key string) {
 		s.tend(s.jobs[task.JobID(id)])
 		return
 	}
+	if id, ok := strings.CutPrefix(key, gotTimer); ok {
+		gotLate(s, s.jobs[task.JobID(id)])
+		return
+	}
 	if id, ok := strings.CutPrefix(key, withheldTimer); ok {
 		backups{s}.wake(s.jobs[task.JobID(id)])
 		return

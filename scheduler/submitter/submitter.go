@@ -57,7 +57,7 @@ type submitted struct {
 	lacking  ledger.Set
 	refusal  string // the leader's, who takes the job later; "" for none
 	disputed dispute
-	said     task.Held // the last signed of what it holds
+	said     lastWord
 	// next is when to offer, ask or cancel again; pause is how long after that.
 	// While armed, a timer goes off at alarm, so that hearing of a job a thousand
 	// times a second, or of many leaders, leaves no heap of timers behind.

@@ -269,6 +269,7 @@ func TestTally(t *testing.T) {
 // A job says how far others' word counts for what is accepted.
 func TestHeardOf(t *testing.T) {
 	b := newAuditBench(t, 1, "0.0001%")
+	b.apart = 0
 	b.s.cfg.Pool.Least = 0
 	b.knows(2, 4)
 	b.deliver(0, nil, b.ran(2, 0, truth))

@@ -1,0 +1,39 @@
+package thanks
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"godwit/task"
+)
+
+// A Page names what is said at once, of which the latest word counts: what a worker gave a submitter in one overlay
+// on one day. One of the two is this node, Peer the other.
+type Page struct {
+	Overlay string
+	Peer    task.PeerID
+	Day     int64
+}
+
+// toWorker is the page of thanks at the submitter, fromSubmitter at the worker.
+func toWorker(t *task.Thanks) Page { return Page{t.Overlay, t.Worker, t.Day} }
+
+func fromSubmitter(t *task.Thanks) Page { return Page{t.Overlay, t.Submitter, t.Day} }
+
+// comparePages orders by day first.
+func comparePages(a, b Page) int {
+	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(a.Overlay, b.Overlay),
+		strings.Compare(string(a.Peer), string(b.Peer)))
+}
+
+// dropFirst drops the first pages until there are at most so many, and returns which.
+func dropFirst[V any](pages map[Page]V, most int) (gone []Page) {
+	for len(pages) > most {
+		first := slices.MinFunc(slices.Collect(maps.Keys(pages)), comparePages)
+		gone = append(gone, first)
+		delete(pages, first)
+	}
+	return gone
+}
