@@ -54,7 +54,7 @@ func (b *subBench) begin() {
 }
 
 func (b *subBench) step(ev message.Event) {
-	if m, ok := ev.(message.Received); ok && m.Message.Progress != nil {
+	if m, ok := ev.(*message.Received); ok && m.Message.Progress != nil {
 		b.now = b.now.Add(b.apart)
 	}
 	b.last = b.s.Step(b.now, ev)
