@@ -494,3 +494,20 @@ func TestLeftovers(t *testing.T) {
 		t.Errorf("a token of blanks was kept, or is readable by all: %v, %v", info.Mode(), err)
 	}
 }
+
+// Content that begins as a program does is stored like any other, however short, sealed or not.
+func TestProgramsAreStored(t *testing.T) {
+	c := dialed(t)
+	for _, content := range []string{"", "\x00", "\x00as", "\x00asm", "\x00asm\x01\x00\x00\x00", "\x00asn, and more"} {
+		f, err := c.PutFile(t.Context(), strings.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, err := blocks.CIDOfBytes([]byte(content)); err != nil || f.CID != want || f.Size != int64(len(content)) {
+			t.Errorf("%q: stored as %s, %d bytes, want %s (%v)", content, f.CID, f.Size, want, err)
+		}
+		if _, err := c.PutSealed(t.Context(), bytes.Repeat([]byte{1}, 32), strings.NewReader(content)); err != nil {
+			t.Errorf("%q, sealed: %v", content, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"godwit/blocks"
 	"godwit/blocks/seal"
+	"godwit/sandbox"
 	"godwit/task"
 )
 
@@ -18,10 +20,20 @@ func (s *Server) putFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return inputError(err)
 	}
-	body := sealer.Sealing(http.MaxBytesReader(w, r.Body, MaxFile))
-	c, size, err := s.node.Blocks().Import(r.Context(), body)
+	whole := bufio.NewReader(http.MaxBytesReader(w, r.Body, MaxFile))
+	start, _ := whole.Peek(len(moduleMagic)) // what is wrong with it, reading it all tells
+	c, size, err := s.node.Blocks().Import(r.Context(), sealer.Sealing(whole))
+	if err == nil && sealer == nil && string(start) == moduleMagic && size <= sandbox.MaxModule {
+		if err := s.node.Ready(r.Context(), c); err != nil {
+			s.log.Debug("a program was not made ready", "module", c, "err", err)
+		}
+	}
 	return writeJSON(w, FileReply{CID: c, Size: size}, err)
 }
+
+// moduleMagic begins each WebAssembly module. Content that begins so is most likely the program of a job that is about
+// to be handed in.
+const moduleMagic = "\x00asm"
 
 // newKey gives a key for the inputs of a job that is handed to an overlay: of that of a name, where one is given.
 func (s *Server) newKey(w http.ResponseWriter, r *http.Request) error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"godwit/p2p/wire"
@@ -39,7 +40,6 @@ type teller interface {
 func (b *Store) serve(ctx context.Context, s *wire.Stream, to teller) {
 	defer s.Close()
 	r := bufio.NewReaderSize(s, 8<<10)
-	w := bufio.NewWriterSize(s, blockBuffer)
 	count := s.Count
 	defer count.Release()
 	for {
@@ -52,23 +52,36 @@ func (b *Store) serve(ctx context.Context, s *wire.Stream, to teller) {
 			s.Reset()
 			return
 		}
-		for _, c := range wants {
-			_ = s.SetWriteDeadline(time.Now().Add(wire.MessageTime))
-			n, err := b.writeBlock(ctx, w, c, count, to)
-			count.Release()
-			if err == nil {
-				err = s.Pace.Sent(ctx, w, n)
-			}
-			if err != nil {
-				s.Reset()
-				return
-			}
-		}
-		if err := w.Flush(); err != nil {
+		if err := b.answer(ctx, s, wants, to); err != nil {
 			s.Reset()
 			return
 		}
 	}
+}
+
+// writers are those of answers: a stream on which nothing is asked holds none.
+var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, blockBuffer) }}
+
+// answer writes what one message wants.
+func (b *Store) answer(ctx context.Context, s *wire.Stream, wants []cid.Cid, to teller) error {
+	w := writers.Get().(*bufio.Writer)
+	w.Reset(s)
+	defer func() {
+		w.Reset(nil)
+		writers.Put(w)
+	}()
+	for _, c := range wants {
+		_ = s.SetWriteDeadline(time.Now().Add(wire.MessageTime))
+		n, err := b.writeBlock(ctx, w, c, s.Count, to)
+		s.Count.Release()
+		if err == nil {
+			err = s.Pace.Sent(ctx, w, n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.Flush()
 }
 
 // writeBlock answers one want and returns the block's size, 0 for none. The block

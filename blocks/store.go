@@ -31,7 +31,8 @@ type Store struct {
 
 // A Network opens streams to the nodes that blocks are fetched from: a p2p.Host.
 type Network interface {
-	// AskBlocks opens a stream to a peer, on which its Serve answers. end breaks it
+	// AskBlocks opens a stream to a peer, on which its Serve answers, or takes one that was kept. end keeps one that is
+	// settled, and breaks any other
 	// off and must be called; it ends with ctx too.
 	AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stream, end func(), err error)
 	// Other returns a peer's ID as everybody writes it. It fails for a text that is

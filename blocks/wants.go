@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"godwit/task"
@@ -291,7 +292,8 @@ func (f *fetch) leave(h *holder, err error) {
 type holder struct {
 	f       *fetch
 	peer    task.PeerID
-	pending []*want // asked and not answered, in order
+	pending []*want     // asked and not answered, in order
+	atRest  atomic.Bool // nothing is asked on its stream; any goroutine reads it
 	done    bool
 	err     error
 }

@@ -118,6 +118,12 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	return id, ss.offer(ctx, m, id, rec, reused)
 }
 
+// Ready has a program that was stored here made ready to run, while the owner lends a core that is free: whoever
+// stores one is about to hand in a job of it.
+func (ss *submissions) Ready(ctx context.Context, module task.CID) error {
+	return ss.do(ctx, func() { exec.Ready(ss.exec, module) })
+}
+
 // groupTasks works out which rows of the job's tables belong together, where its tasks are grouped by columns.
 func (ss *submissions) groupTasks(ctx context.Context, s Submission) error {
 	if !s.File.Ungrouped() {

@@ -73,3 +73,73 @@ func TestManyAskOnePeer(t *testing.T) {
 		}
 	})
 }
+
+// Few streams are kept to one peer, and of those alone on which all was answered; they end with the host.
+func TestFewStreamsAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all, now atomic.Int64
+		serve := func(_ context.Context, _ task.PeerID, s *wire.Stream) {
+			all.Add(1)
+			now.Add(1)
+			defer now.Add(-1)
+			defer s.Close()
+			_, _ = io.Copy(s, s)
+		}
+		net := testnet.New(t, 2, testnet.Options{Config: func(_ int, cfg *p2p.Config) { cfg.OnBlocks = serve }})
+		time.Sleep(10 * time.Second) // until they know each other
+		ask := func(settled bool) (end func(), kept bool) {
+			s, end, err := net.Nodes[1].AskBlocks(t.Context(), net.Nodes[0].ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Write([]byte{1}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(s, make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			s.Settled = settled
+			return end, s.Kept
+		}
+		var ends []func()
+		for range 6 {
+			end, kept := ask(true)
+			if kept {
+				t.Error("a stream that is in use was given to another")
+			}
+			ends = append(ends, end)
+		}
+		for _, end := range ends {
+			end()
+			end()
+		}
+		time.Sleep(time.Second)
+		if n := now.Load(); n != 2 {
+			t.Errorf("%d streams are kept, want 2", n)
+		}
+		for range 2 {
+			end, kept := ask(false)
+			if !kept {
+				t.Error("a stream that was kept is not used")
+			}
+			end()
+		}
+		time.Sleep(time.Second)
+		if n := now.Load(); n != 0 {
+			t.Errorf("%d streams are kept that are not settled", n)
+		}
+		end, _ := ask(true)
+		end()
+		time.Sleep(15 * time.Second)
+		if n := now.Load(); n != 0 {
+			t.Errorf("%d streams on which nothing is asked are kept", n)
+		}
+		end, _ = ask(true)
+		end()
+		net.Nodes[1].Stop()
+		time.Sleep(time.Second)
+		if n := now.Load(); n != 0 || all.Load() != 8 {
+			t.Errorf("%d streams after the end, %d in all, want 0 and 8", n, all.Load())
+		}
+	})
+}

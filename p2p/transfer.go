@@ -3,6 +3,7 @@ package p2p
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"godwit/p2p/cost"
@@ -10,6 +11,7 @@ import (
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 )
 
 // transfers carries streams of blocks.
@@ -18,11 +20,27 @@ type transfers struct {
 	adverts *adverts
 	greeter *greeter
 	turns   askTurns
+	kept    keptStreams
 }
 
-// AskBlocks opens a stream on which a peer is asked for blocks, dialling when
-// needed, once few enough are open to that peer. The peer has heard before what overlays this node is a member of. end
-// breaks it off and must be called; it ends with ctx and the host too.
+// An askStream is one on which a peer is asked for blocks.
+type askStream struct {
+	network.Stream
+	count *wire.Intake
+	kept  *time.Timer // ends it while nobody uses it; nil before it was kept
+	stop  func() bool // has it not end with the host
+}
+
+// close ends it for good.
+func (s *askStream) close() {
+	s.stop()
+	s.Reset()
+}
+
+// AskBlocks opens a stream on which a peer is asked for blocks, or takes one that was kept, dialling when
+// needed, once few enough are open to that peer. The peer has heard before what overlays this node is a member of.
+// end must be called: it keeps a stream that is settled, and breaks off any other. The stream ends with ctx and the
+// host too.
 func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stream, end func(), err error) {
 	p, err := t.otherPeer(to)
 	if err != nil {
@@ -32,23 +50,38 @@ func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stre
 	if err != nil {
 		return nil, nil, fmt.Errorf("waiting to ask %s for blocks: %w", to, err)
 	}
-	stream, stop, err := t.openStream(ctx, p, ProtocolBlocks)
-	if err != nil {
-		leave()
-		return nil, nil, err
+	stream := t.kept.take(p)
+	kept := stream != nil
+	if !kept {
+		if stream, err = t.openAsking(ctx, p); err != nil {
+			leave()
+			return nil, nil, err
+		}
 	}
+	stop := context.AfterFunc(ctx, func() { stream.Reset() })
 	t.greeter.introduce(ctx, p)
 	tag := fmt.Sprintf("blocks %p", stream)
 	t.net.ConnManager().Protect(p, tag) // while it brings something
-	stopToo := context.AfterFunc(t.life, func() { stream.Reset() })
-	end = func() {
+	s = &wire.Stream{Conn: stream, Count: stream.count, Pace: t.pace, Kept: kept}
+	end = sync.OnceFunc(func() {
 		t.net.ConnManager().Unprotect(p, tag)
-		stopToo()
-		stream.Reset()
-		stop()
+		if !stop() || !s.Settled || t.life.Err() != nil || !t.kept.keep(p, stream) {
+			stream.close()
+		}
 		leave()
+	})
+	return s, end, nil
+}
+
+// openAsking opens a stream that ends with the host.
+func (t *transfers) openAsking(ctx context.Context, p peer.ID) (*askStream, error) {
+	stream, stop, err := t.openStream(ctx, p, ProtocolBlocks)
+	if err != nil {
+		return nil, err
 	}
-	return &wire.Stream{Conn: stream, Count: asked(stream), Pace: t.pace}, end, nil
+	stop()
+	return &askStream{Stream: stream, count: asked(stream),
+		stop: context.AfterFunc(t.life, func() { stream.Reset() })}, nil
 }
 
 // receiveBlocks serves one stream of a peer that asks for blocks.

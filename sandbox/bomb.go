@@ -108,3 +108,25 @@ func heaviestFunction(wasm []byte) string {
 	}
 	return fmt.Sprintf("the heaviest is %s, of %d bytes and %d blocks", functionName(m, at), most.bytes, most.blocks)
 }
+
+// What a function takes of the compiler's memory: see heaviest.
+const (
+	bytesForBlock = 9 << 10
+	bytesForJoin  = 100
+)
+
+// compilersFor returns how many functions of a module may be compiled at once, at most so many: one where any function
+// takes so much memory that two like it would not be within what a load may take.
+func compilersFor(wasm []byte, most int) int {
+	m, err := decoder.Decode(wasm)
+	if err != nil {
+		return 1
+	}
+	for i := range m.Code {
+		w := weigh(&m.Code[i])
+		if int64(most)*(w.blocks*bytesForBlock+w.joins*bytesForJoin) > loadWithin/2 {
+			return 1
+		}
+	}
+	return most
+}

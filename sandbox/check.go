@@ -71,19 +71,31 @@ func CheckModule(wasm []byte) error {
 // 2 s of processor time and 1 GiB for one of 47 MB. Before that it weighs the
 // functions, which takes a third as long.
 func validate(ctx context.Context, wasm []byte) error {
-	malformed := func(err error) error {
-		if e := unsupported(decoder.FindUnsupported(wasm)); e != nil {
-			return e
-		}
-		return invalid(Malformed, "", "does not validate: %s", strings.TrimPrefix(err.Error(), "module: "))
-	}
-	if err := checkFunctions(wasm, malformed); err != nil {
+	if err := weighed(wasm); err != nil {
 		return err
 	}
+	return validateWeighed(ctx, wasm)
+}
+
+// weighed refuses a module with a function that is too heavy, or that cannot be read.
+func weighed(wasm []byte) error {
+	return checkFunctions(wasm, func(err error) error { return malformed(wasm, err) })
+}
+
+// malformed says why a module does not validate.
+func malformed(wasm []byte, err error) error {
+	if e := unsupported(decoder.FindUnsupported(wasm)); e != nil {
+		return e
+	}
+	return invalid(Malformed, "", "does not validate: %s", strings.TrimPrefix(err.Error(), "module: "))
+}
+
+// validateWeighed is validate of a module whose functions were weighed.
+func validateWeighed(ctx context.Context, wasm []byte) error {
 	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(wazero.NewRuntimeConfigInterpreter()))
 	defer rt.Close(ctx)
 	if _, err := rt.CompileModule(ctx, wasm); err != nil {
-		return malformed(err)
+		return malformed(wasm, err)
 	}
 	return nil
 }

@@ -180,6 +180,9 @@ func (v *conversation) loaded() error {
 	}
 	v.c.made = nil
 	_ = made.keep() // it costs time
+	if !v.t.ready { // or who waits for the module is to have this child, which is free in a moment
+		v.c.loadOver()
+	}
 	return nil
 }
 

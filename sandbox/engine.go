@@ -63,7 +63,7 @@ func (e *engine) load(ctx context.Context, wasm []byte, l loading) (m made, err 
 	}
 	e.unload(ctx)
 	e.info, e.sum = info, l.sum
-	if m.verdict, err = e.instrument(ctx, wasm, l.verdict); err != nil {
+	if m.verdict, err = e.instrument(ctx, wasm, l); err != nil {
 		return m, err
 	}
 	e.cache.begin(parseCode(l.code))
@@ -72,6 +72,9 @@ func (e *engine) load(ctx context.Context, wasm []byte, l loading) (m made, err 
 	}
 	if e.program != nil {
 		wasm = e.program.Wasm
+	}
+	if l.compilers > 1 && len(l.code) == 0 {
+		ctx = experimental.WithCompilationWorkers(ctx, compilersFor(wasm, l.compilers))
 	}
 	if e.code, err = e.rt.CompileModule(ctx, wasm); err != nil {
 		return m, invalid(Malformed, "", "%v", err)
@@ -86,17 +89,18 @@ type loading struct {
 	key           string
 	sum           [sha256.Size]byte
 	verdict, code []byte
+	compilers     int // goroutines that may compile it
 }
 
 // instrument sets the program, or why there is none. It returns the verdict if
 // that is new.
-func (e *engine) instrument(ctx context.Context, wasm, kept []byte) (fresh *verdict, err error) {
-	v, err := parseVerdict(kept)
+func (e *engine) instrument(ctx context.Context, wasm []byte, l loading) (fresh *verdict, err error) {
+	v, err := parseVerdict(l.verdict)
 	if err == nil {
 		e.program, err = v.program(wasm)
 	}
 	if err != nil && !errors.Is(err, freeze.ErrRefused) { // what is kept is none, or of no use
-		e.program, fresh, err = instrumented(ctx, wasm, freeze.Options{})
+		e.program, fresh, err = instrumented(ctx, wasm, freeze.Options{}, l.compilers)
 	}
 	if errors.Is(err, freeze.ErrRefused) {
 		e.program, e.refused, err = nil, err, nil

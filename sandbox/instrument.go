@@ -93,13 +93,29 @@ func (v *verdict) program(wasm []byte) (*freeze.Program, error) {
 }
 
 // instrumented returns a module with safe points, and the verdict to keep. The error is about the module, or wraps
-// freeze.ErrRefused, of which there is a verdict too.
-func instrumented(ctx context.Context, wasm []byte, o freeze.Options) (*freeze.Program, *verdict, error) {
-	// The pass does not check what it is given; nothing else has yet.
-	if err := validate(ctx, wasm); err != nil {
+// freeze.ErrRefused, of which there is a verdict too. With more than one worker the module is validated meanwhile.
+func instrumented(ctx context.Context, wasm []byte, o freeze.Options, workers int) (*freeze.Program, *verdict, error) {
+	if err := weighed(wasm); err != nil {
 		return nil, nil, err
 	}
-	prog, err := freeze.Instrument(wasm, o)
+	// The pass does not check what it is given, and nothing else has yet: what it makes of a module, or how it fails, is
+	// of no account where the module is not valid. Its process ends then, so nobody waits for it.
+	var prog *freeze.Program
+	pass := func() (err error) {
+		prog, err = freeze.Instrument(wasm, o)
+		return err
+	}
+	passed := make(chan error, 1)
+	if workers > 1 {
+		go func() { passed <- caught(pass) }()
+	}
+	if err := validateWeighed(ctx, wasm); err != nil {
+		return nil, nil, err
+	}
+	if workers <= 1 {
+		passed <- pass()
+	}
+	err := <-passed
 	if errors.Is(err, freeze.ErrRefused) {
 		return nil, &verdict{refused: true, about: []byte(err.Error())}, err
 	}
@@ -111,4 +127,14 @@ func instrumented(ctx context.Context, wasm []byte, o freeze.Options) (*freeze.P
 		return nil, nil, fmt.Errorf("encoding a layout: %w", err)
 	}
 	return prog, &verdict{about: l.Bytes(), wasm: prog.Wasm}, nil
+}
+
+// caught does something, and makes an error of a panic.
+func caught(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("putting safe points into a module: %v", p)
+		}
+	}()
+	return do()
 }

@@ -68,7 +68,7 @@ func TestVerdictsAreKept(t *testing.T) {
 			path := store.path(sum, "test", verdictPart)
 			look := func(wasm []byte) error {
 				e := newEngine(false)
-				v, err := e.instrument(context.Background(), wasm, keptIn(store, path))
+				v, err := e.instrument(context.Background(), wasm, loading{verdict: keptIn(store, path)})
 				if v != nil {
 					keepIn(t, store, path, v.parts())
 				}

@@ -41,6 +41,9 @@ type Config struct {
 	// 0 means DefaultLoadFor. Smaller ones get less: a minute, and 10 s for each MiB. One that
 	// takes longer cannot run on this machine.
 	LoadFor time.Duration
+	// Cores tells how many cores children may use at present. One that compiles a large module uses two of them where
+	// they are free. nil: each uses one.
+	Cores func() int
 	// Started is called with the process ID of each child before it gets a
 	// task, to put it under limits of the caller's; nil for nothing.
 	Started func(pid int)
@@ -67,6 +70,7 @@ type Pool struct {
 	launcher *launcher
 	clock    *stopwatch
 	entries  *entries // nil for none
+	loads    loads
 	walled   sync.Once
 
 	mu       sync.Mutex
@@ -85,6 +89,7 @@ type child struct {
 	strict bool             // it interprets
 	ready  bool             // it has compiled the module
 	made   *makings         // what it sends of the module; nil once it is loaded
+	loaded func()           // tells others that it is loaded; nil for nobody
 	room   int64            // bytes that a task may need for it to run here; 0 before the first
 	once   int64            // bytes of contents for the run at hand
 	loose  bool             // it does not stand still with the others; Pool.mu guards it

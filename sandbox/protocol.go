@@ -83,6 +83,10 @@ type drop struct {
 }
 
 type runReq struct {
+	// Ready has the module made ready, and nothing run.
+	Ready     bool `json:"ready,omitempty"`
+	Compilers int  `json:"compilers,omitempty"` // goroutines that compile the module
+
 	Name    string        `json:"name"`
 	Module  string        `json:"module"` // key
 	Sum     []byte        `json:"sum"`    // SHA-256 of the module, where it comes with this run

@@ -33,13 +33,16 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 	}
 	began := p.clock.now()
 	runs := began // when the program does: one that waits for its state does not count
-	c, err := p.take(t.Module, p.need(t.Limits))
-	if err == nil && c == nil {
-		c, err = p.start(t.Module)
-	}
-	if err != nil {
+	c, err := p.obtain(ctx, &t)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return Report{Outcome: task.Interrupted}, ctx.Err()
+	case err != nil:
 		return Report{Outcome: task.HostError}, err
 	}
+	p.loads.busy.Add(1)
+	defer p.loads.busy.Add(-1)
+	defer c.loadOver()
 	p.runsNow(c, t.Name, t.Limits.Memory)
 	if t.OnEngine != nil {
 		t.OnEngine(engineName(c.strict), freeze.PassVersion)
@@ -54,6 +57,13 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 	rep.Engine = engineName(c.strict)
 	rep.CPU = min(rep.CPU, (now-began)*childProcs) // a child's word is checked
 	return rep, err
+}
+
+// loadOver lets those go on who wait for the module that the child made ready.
+func (c *child) loadOver() {
+	if c.loaded != nil {
+		c.loaded()
+	}
 }
 
 func (t *Task) validate() error {

@@ -168,6 +168,9 @@ func (s *server) execute(ctx context.Context, f frame) (response, [][]byte, erro
 		}
 		debug.FreeOSMemory() // compiling leaves much behind
 	}
+	if r.Ready {
+		return response{Outcome: task.Completed}, nil, nil
+	}
 	if s.engine.program == nil && !r.Off {
 		message := clip(fmt.Sprintf("%v; where the job says `checkpoint: off` it runs all the same", s.engine.refused))
 		return response{Outcome: task.InvalidModule, Message: message}, nil, nil
@@ -191,7 +194,8 @@ func (s *server) execute(ctx context.Context, f frame) (response, [][]byte, erro
 // load makes the module ready, and tells the parent what is to be kept of that: now, since what comes once a guest has
 // run may be the guest's.
 func (s *server) load(ctx context.Context, r *runReq) error {
-	l := loading{key: r.Module, verdict: s.contents[verdictPart.key()], code: s.contents[codePart.key()]}
+	l := loading{key: r.Module, compilers: r.Compilers,
+		verdict: s.contents[verdictPart.key()], code: s.contents[codePart.key()]}
 	copy(l.sum[:], r.Sum)
 	wasm := s.contents[r.Module]
 	for _, k := range []string{r.Module, verdictPart.key(), codePart.key()} {

@@ -21,7 +21,8 @@ func (p *Pool) supply(c *child, t Task) (*runReq, error) {
 	run := &runReq{Name: t.Name, Module: moduleKey(t.Module), Args: t.Args, Env: t.Env, Outputs: t.Outputs,
 		Limits: t.Limits, Spacing: t.Spacing, Meets: t.Due != nil,
 		Off: t.Checkpoint.Off, Saves: t.Pages != nil, FreezeAt: t.FreezeAtFuel, ThawEvery: t.ThawEvery, Hash: t.StateHash,
-		Tell: t.OnBegin != nil || t.Stages != nil, Staged: t.Stages != nil, FuelEvery: t.fuelEvery(), Keeps: t.keeps()}
+		Ready: t.ready,
+		Tell:  t.OnBegin != nil || t.Stages != nil, Staged: t.Stages != nil, FuelEvery: t.fuelEvery(), Keeps: t.keeps()}
 	_, run.Unkept = t.Pages.(Unkept)
 	c.once = 0
 	if !c.ready {
@@ -29,7 +30,7 @@ func (p *Pool) supply(c *child, t Task) (*runReq, error) {
 		if err != nil {
 			return nil, fmt.Errorf("module: %w", err)
 		}
-		run.Sum = sum[:]
+		run.Sum, run.Compilers = sum[:], p.compilers()
 	}
 	inputs := t.Files
 	if t.Stdin != nil {

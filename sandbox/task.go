@@ -54,6 +54,7 @@ type Task struct {
 	// ThawEvery freezes the task and thaws it in place each time it has used
 	// so much fuel. It is for tests, and changes nothing that a task can see.
 	ThawEvery uint64
+	ready     bool // make the module ready, and run nothing
 	StateHash bool // put the hash of the whole state at the end into the report
 }
 

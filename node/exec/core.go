@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -31,8 +32,9 @@ type core struct {
 	halt    context.CancelFunc
 	group   sync.WaitGroup
 	kept    keeping
-	staging *staging // what sandboxes read
-	Ended   Ended    // what ran here so far
+	staging *staging    // what sandboxes read
+	Ended   Ended       // what ran here so far
+	readies atomic.Bool // a program is made ready: see Ready
 }
 
 // spawn runs f in a goroutine that Close waits for.

@@ -6,16 +6,19 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 
 	"godwit/owner"
 	"godwit/sandbox"
+	"godwit/task"
 )
 
 // Sandboxed is a Runner of tasks in sandbox processes.
 type Sandboxed struct {
 	pools  *pools
 	cage   *owner.Cage
-	strict func() bool // nil for never
+	strict func() bool  // nil for never
+	cores  atomic.Int32 // that tasks may use, as Cap was told last
 }
 
 // NewSandboxed returns a Runner of a configuration whose Started it sets. Capped ones
@@ -27,6 +30,7 @@ func NewSandboxed(c sandbox.Config, capped bool) *Sandboxed {
 	}
 	c.Started = func(pid int) { confine(cage, pid, c.Log) }
 	r := &Sandboxed{cage: cage}
+	c.Cores = func() int { return int(r.cores.Load()) }
 	c.Interpret = func() bool { return r.strict != nil && r.strict() }
 	r.pools = newPools(c)
 	return r
@@ -68,6 +72,11 @@ func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 	return rep, err
 }
 
+// Ready implements Readier.
+func (r *Sandboxed) Ready(ctx context.Context, module task.CID, path string) error {
+	return r.pools.usual.Prepare(ctx, string(module), path)
+}
+
 // ReadsFiles implements Runner.
 func (r *Sandboxed) ReadsFiles() bool { return true }
 
@@ -89,6 +98,7 @@ func (r *Sandboxed) Resume() { r.pools.pause(false) }
 // Cap keeps the running sandboxes within a number of cores and of bytes: by the
 // kernel where it lends its help, else by letting them run a share of the time.
 func (r *Sandboxed) Cap(cores int, memory int64, running int) error {
+	r.cores.Store(int32(cores))
 	if r.cage.Holds() {
 		return r.cage.Limit(cores, memory)
 	}
