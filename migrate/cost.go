@@ -119,6 +119,9 @@ func (c *Cost) Scan(now time.Time, hosts []Host, f Forecast, rng *rand.Rand) []P
 	return c.notices.Scan(now, hosts, f, rng)
 }
 
+// HeedsNotices implements Heeder: where tasks wait, or nobody is idle, none moves for its own sake.
+func (c *Cost) HeedsNotices(idle bool, s Situation) bool { return !idle || s.Waiting > 0 || s.Endless }
+
 // Moves implements Mover.
 func (c *Cost) Moves(now time.Time, hosts []Host, f Forecast, s Situation) []Move {
 	c.out, c.asked, c.placed, c.used = c.out[:0], c.asked[:0], c.placed[:0], 0
@@ -138,7 +141,7 @@ func (c *Cost) Moves(now time.Time, hosts []Host, f Forecast, s Situation) []Mov
 			idle = true
 		}
 	}
-	if !idle || s.Waiting > 0 || s.Endless {
+	if c.HeedsNotices(idle, s) {
 		return c.out
 	}
 	c.forget(now)

@@ -70,6 +70,14 @@ type Run struct {
 	Came int64
 }
 
+// A Heeder is a Policy that at times looks at nobody but members on notice: then whoever runs it need not tell it of
+// the others, of whom there may be thousands, and nothing that it answers or remembers is another for that.
+type Heeder interface {
+	Policy
+	// HeedsNotices reports whether that is so now; idle says that some member has a slot free.
+	HeedsNotices(idle bool, s Situation) bool
+}
+
 // A Mover is a Policy that names tasks, not hosts, to move, and may say where to.
 // Whoever runs it calls Moves at each scan in place of Scan, with all members
 // that are there; it may remember what it moved when.

@@ -20,6 +20,9 @@ type None struct{}
 // Scan predicts nothing.
 func (None) Scan(time.Time, []Host, Forecast, *rand.Rand) []Prediction { return nil }
 
+// HeedsNotices implements Heeder.
+func (None) HeedsNotices(bool, Situation) bool { return true }
+
 // Left implements Policy.
 func (None) Left(task.PeerID, time.Time) {}
 
@@ -42,6 +45,9 @@ func (r *Reactive) Scan(_ time.Time, hosts []Host, _ Forecast, _ *rand.Rand) []P
 	}
 	return r.out
 }
+
+// HeedsNotices implements Heeder: it looks at nothing else.
+func (*Reactive) HeedsNotices(bool, Situation) bool { return true }
 
 // Left implements Policy.
 func (*Reactive) Left(task.PeerID, time.Time) {}

@@ -209,7 +209,7 @@ func (d *decided) scans() int {
 	c := d.c
 	c.dispatch.deciding.step++
 	c.now = c.now.Add(time.Hour)
-	moves := c.migration.chosen(c.migration.scanned())
+	moves := c.migration.chosen(c.migration.scanned(c.members.roster.all()))
 	m := &c.dispatch.deciding
 	m.moving = m.moving[:0]
 	from := m.leave()

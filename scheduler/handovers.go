@@ -165,9 +165,8 @@ func (t *transfers) moveFailed(l *lease, reason string) {
 	l.take(leasing.Stays)
 	l.tries.failed++
 	l.tries.notBefore = t.c.now.Add(noticeAgain)
-	l.stay.why, l.stay.but = task.ClipMessage("move failed: "+reason), "move failed"
 	t.c.leaseChanged(l.job, l.task.index)
-	t.c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
+	t.c.migration.stayed(l, "move failed: "+reason, "move failed")
 	t.c.touch(l.job)
 	t.seal(l, inWords(m.why))
 	if l.move == nil {

@@ -22,6 +22,7 @@ type hostSetName int
 const (
 	idleHosts hostSetName = iota
 	allHosts
+	noticedHosts
 	hostSets
 )
 

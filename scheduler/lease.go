@@ -85,8 +85,11 @@ type handOvers struct {
 }
 
 // An obstacle is why a lease stays that should move: in full, "" if it need not move,
-// and what of that stands in the way.
-type obstacle struct{ why, but string }
+// and what of that stands in the way; listed says that it is in migration.stays.
+type obstacle struct {
+	why, but string
+	listed   bool
+}
 
 // is reports whether all of the traits hold of the lease.
 func (l *lease) is(t leasing.Trait) bool { return l.state.Is(t) }

@@ -19,6 +19,7 @@ type membership struct {
 	hosts   map[task.PeerID]*host
 	roster  hostSet               // of hosts, all
 	idle    hostSet               // eligible, and with a slot free
+	noticed hostSet               // on notice
 	backlog map[task.PeerID]*host // with more leases than slots
 	wrong   map[task.PeerID]provenWrong
 	doubtAt time.Time // before that nobody looks what members have had for long
@@ -223,6 +224,7 @@ func (m *membership) forgetHost(h *host) {
 	m.c.chunks.leaveChunks(h)
 	delete(m.hosts, h.peer)
 	m.roster.set(h, false)
+	m.noticed.set(h, false)
 }
 
 // readmit lets jobs on a host again that were kept away while it took nothing: what

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"godwit/migrate"
@@ -21,6 +22,8 @@ type migration struct {
 	tailDue bool           // it has gone off
 	tailSet bool           // a reminder to look at tails is set
 	noticed bool           // a member gave notice, and no scan followed yet
+	weighed time.Time      // when the policy looked at all members last
+	stays   []*lease       // of which it is known why they stay, each once; some have ended
 }
 
 const (
@@ -39,16 +42,24 @@ const cannotSave = "its state cannot be saved on the way"
 
 // forgetStays forgets why leases stay whose hosts they need not leave any more.
 func (m *migration) forgetStays(from map[*host]bool) {
-	for _, h := range m.c.members.hosts {
-		if from[h] {
-			continue
+	m.stays = slices.DeleteFunc(m.stays, func(l *lease) bool {
+		if !from[l.host] && l.move == nil && !l.fixed && !m.c.now.Before(l.tries.notBefore) {
+			l.stay.why = ""
 		}
-		for _, l := range h.leases {
-			if l.move == nil && !l.fixed && !m.c.now.Before(l.tries.notBefore) {
-				l.stay.why = ""
-			}
-		}
+		forget := l.stay.why == "" || !slices.Contains(l.host.leases, l)
+		l.stay.listed = !forget
+		return forget
+	})
+}
+
+// stayed notes why a lease stays.
+func (m *migration) stayed(l *lease, why, but string) {
+	l.stay.why, l.stay.but = task.ClipMessage(why), but
+	if !l.stay.listed {
+		l.stay.listed = true
+		m.stays = append(m.stays, l)
 	}
+	m.c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
 }
 
 // leaseFor returns the host's lease of a task that has not ended, or nil.
@@ -72,6 +83,5 @@ func (m *migration) noteStay(l *lease, why cause, but string) {
 	if l.stay.why != "" && l.stay.but == but {
 		return
 	}
-	l.stay.why, l.stay.but = task.ClipMessage("it should leave its member ("+why.Why()+"), and stays: "+but), but
-	m.c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
+	m.stayed(l, "it should leave its member ("+why.Why()+"), and stays: "+but, but)
 }

@@ -34,7 +34,7 @@ func (m *migration) scanIfDue() {
 		return
 	}
 	m.noticed = false
-	if m.scan() > 0 {
+	if m.scan(due) > 0 {
 		m.scanAgain()
 	}
 }
@@ -49,9 +49,10 @@ func (m *migration) scanAgain() {
 // scan asks the policy which members' tasks should move, and begins the moves.
 // It returns how many found no place and may find one later; with a policy that
 // names tasks only those whose member is on notice, since others it weighs anew.
-func (m *migration) scan() (placeless int) {
+// due says that its time has come, and not only that a notice was given.
+func (m *migration) scan(due bool) (placeless int) {
 	m.scans++
-	hosts := m.scanned()
+	hosts := m.scanned(m.lookedAt(due))
 	mem := &m.c.dispatch.deciding
 	moving, from := mem.moving[:0], mem.leave()
 	moves := m.chosen(hosts)
@@ -93,12 +94,25 @@ func (m *migration) scan() (placeless int) {
 	return placeless
 }
 
-// scanned lists the members that are there, by name, with what they run.
-func (m *migration) scanned() []migrate.Host {
+// lookedAt are the members that the policy is to look at, by name: all of them, or those on notice where it would not
+// look at others. Members give notice as owners come and go, in a large overlay more than once a second: so for
+// a notice alone it looks at all of them at most each leastPeriod.
+func (m *migration) lookedAt(due bool) []*host {
+	heeder, heeds := m.mover.(migrate.Heeder)
+	alone := heeds && heeder.HeedsNotices(m.c.members.idle.len() > 0, m.situation())
+	if alone || !due && m.weigher() != nil && m.c.now.Before(m.weighed.Add(leastPeriod)) {
+		return m.c.members.noticed.all()
+	}
+	m.weighed = m.c.now
+	return m.c.members.roster.all()
+}
+
+// scanned lists those of members that are there, with what they run.
+func (m *migration) scanned(of []*host) []migrate.Host {
 	mem := &m.c.dispatch.deciding
 	mem.scanned, mem.tasks, mem.runs = mem.scanned[:0], mem.tasks[:0], mem.runs[:0]
 	weighs := m.weigher() != nil
-	for _, h := range m.c.members.roster.all() {
+	for _, h := range of {
 		if !h.member || !h.reported || !h.lost.IsZero() {
 			continue
 		}
@@ -162,6 +176,7 @@ func (m *migration) destinations(moving []leaving, from map[*host]bool) []leavin
 func (m *migration) heedNotice(h *host) {
 	was, left := h.notice, h.leaves
 	h.notice, h.leaves = h.onNotice(), h.state == overlay.Leaving
+	m.c.members.noticed.set(h, h.notice)
 	if was && (left || !h.leaves) || !h.notice || m.mover == nil {
 		return
 	}

@@ -145,13 +145,16 @@ func (m *migration) maySend(l *lease) bool {
 func (m *migration) chosen(hosts []migrate.Host) []migrate.Move {
 	mem := &m.c.dispatch.deciding
 	if mover := m.weigher(); mover != nil {
-		// What moves saves: see job.mayResume.
-		return mover.Moves(m.c.now, hosts, foretold{m.c}, migrate.Situation{Waiting: m.c.dispatch.waitingTasks(),
-			Costs: m.costs(), Saves: true})
+		return mover.Moves(m.c.now, hosts, foretold{m.c}, m.situation())
 	}
 	rng := mem.random(m.c.term.epoch, scanStream|m.scans)
 	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, m.mover.Scan(m.c.now, hosts, foretold{m.c}, rng))
 	return mem.moves
+}
+
+// situation is what a policy that weighs is told beside members. What moves saves: see job.mayResume.
+func (m *migration) situation() migrate.Situation {
+	return migrate.Situation{Waiting: m.c.dispatch.waitingTasks(), Costs: m.costs(), Saves: true}
 }
 
 // runOf describes a lease to a policy that names tasks.

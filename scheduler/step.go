@@ -187,6 +187,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	c.members = membership{
 		c: c, hosts: map[task.PeerID]*host{}, backlog: map[task.PeerID]*host{},
 		roster: hostSet{which: allHosts}, idle: hostSet{which: idleHosts},
+		noticed: hostSet{which: noticedHosts},
 	}
 	c.reports.c, c.transfers.c, c.chunks.c, c.nearby.c = c, c, c, c
 	c.replicas = replication.New(self, &c.cfg.Timing, book{c})

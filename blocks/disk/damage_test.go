@@ -17,6 +17,7 @@ import (
 	"godwit/blocks/disk"
 	"godwit/task"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	ds "github.com/ipfs/go-datastore"
 	"github.com/ipfs/go-datastore/query"
 )
@@ -62,13 +63,13 @@ func bury(t *testing.T) relic {
 func (r relic) read(t *testing.T) (missing int, err error) {
 	t.Helper()
 	ctx := context.Background()
-	s, err := disk.Open(r.dir)
+	s, err := disk.OpenOn(r.dir, unsynced{vfs.Default})
 	if err != nil {
 		return 0, err
 	}
-	s.(*disk.Store).SetPatience(100 * time.Millisecond)
+	s.SetPatience(100 * time.Millisecond)
 	defer func() {
-		err = errors.Join(err, s.(io.Closer).Close())
+		err = errors.Join(err, s.Close())
 	}()
 	b, err := blocks.New(ctx, s)
 	if err != nil {
@@ -161,7 +162,7 @@ func TestDamagedStore(t *testing.T) {
 			if err != nil || to != r.dir+".corrupt-1" {
 				t.Fatalf("moved aside to %q: %v", to, err)
 			}
-			s, err := disk.Open(r.dir)
+			s, err := disk.OpenOn(r.dir, unsynced{vfs.Default})
 			if err != nil && errors.Is(err0, disk.ErrCorrupt) && strings.Contains(err.Error(), "lock held") {
 				counts["locked"]++ // pebble did not close, and holds it until the process ends
 				continue
@@ -169,7 +170,7 @@ func TestDamagedStore(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s %s: a new one: %v", how, name, err)
 			}
-			if err := s.(io.Closer).Close(); err != nil {
+			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -14,7 +15,8 @@ import (
 // The measures of a graph of stages, in pixels.
 const (
 	boxWide, boxHigh = 190, 64
-	gapWide, gapHigh = 90, 26
+	gapWide, gapHigh = 90, 26 // at least: an arrow's words have to fit
+	letterWide       = 6      // of an arrow's words
 	graphMargin      = 20
 	barHigh          = 8
 	headHigh         = 34 // above the boxes, for the job's name
@@ -27,16 +29,16 @@ const (
 type box struct {
 	*message.StageStatus
 	level, row int
+	x, gap     int // of its left side, and how wide it is free before that
 }
 
-func (b *box) x() int { return graphMargin + b.level*(boxWide+gapWide) }
 func (b *box) y() int { return graphMargin + headHigh + b.row*(boxHigh+gapHigh) }
 
 // Graph draws the stages of a job, and what reads what, as a picture in SVG: each stage to the right of those that it
 // reads, with how far it is.
 func Graph(out io.Writer, st message.JobStatus) error {
-	boxes, levels, rows := arrange(st.Stages)
-	wide := 2*graphMargin + levels*boxWide + max(0, levels-1)*gapWide
+	boxes, right, rows := arrange(st.Stages)
+	wide := right + graphMargin
 	high := 2*graphMargin + headHigh + rows*boxHigh + max(0, rows-1)*gapHigh
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" `+
@@ -63,9 +65,10 @@ func Graph(out io.Writer, st message.JobStatus) error {
 	return err
 }
 
-// arrange gives each stage its place: to the right of those that it reads.
-func arrange(stages []message.StageStatus) (boxes []box, levels, rows int) {
-	used := map[int]int{} // rows, by level
+// arrange gives each stage its place: to the right of those that it reads. The gap before a level is as wide as what
+// is said at the arrows that end there.
+func arrange(stages []message.StageStatus) (boxes []box, right, rows int) {
+	used, gap := map[int]int{}, map[int]int{} // rows, and pixels, by level
 	for i := range stages[:min(len(stages), task.MaxStages)] {
 		b := box{StageStatus: &stages[i]}
 		for _, need := range b.Needs {
@@ -74,12 +77,29 @@ func arrange(stages []message.StageStatus) (boxes []box, levels, rows int) {
 				b.level = max(b.level, boxes[k].level+1)
 			}
 		}
+		for _, need := range b.Needs {
+			kind, _ := divide(need)
+			said := letterWide*utf8.RuneCountInString(task.Printable(kind, mostText)) + 2*letterWide
+			gap[b.level] = max(gap[b.level], gapWide, said)
+		}
 		b.row = used[b.level]
 		used[b.level]++
-		levels, rows = max(levels, b.level+1), max(rows, b.row+1)
+		rows = max(rows, b.row+1)
 		boxes = append(boxes, b)
 	}
-	return boxes, levels, rows
+	right = graphMargin
+	for level := range len(used) {
+		if level > 0 {
+			right += max(gapWide, gap[level])
+		}
+		for i := range boxes {
+			if boxes[i].level == level {
+				boxes[i].x, boxes[i].gap = right, gap[level]
+			}
+		}
+		right += boxWide
+	}
+	return boxes, right, rows
 }
 
 // divide divides a need, such as "by region of clean", into how it is and the stage.
@@ -90,16 +110,16 @@ func divide(need string) (kind, of string) {
 
 // arc draws that one stage reads another.
 func arc(b *strings.Builder, from, to *box, kind string) {
-	x1, y1, x2, y2 := from.x()+boxWide, from.y()+boxHigh/2, to.x(), to.y()+boxHigh/2
+	x1, y1, x2, y2 := from.x+boxWide, from.y()+boxHigh/2, to.x, to.y()+boxHigh/2
 	fmt.Fprintf(b, `<path d="M%d %dC%d %d %d %d %d %d" fill="none" stroke="#555" marker-end="url(#a)"/>`+"\n", x1, y1,
 		x1+curve, y1, x2-curve, y2, x2, y2)
 	fmt.Fprintf(b, `<text x="%d" y="%d" text-anchor="middle" fill="#555" font-size="10">%s</text>`+"\n",
-		x2-gapWide/2, (y1+y2)/2-barHigh/2, words(kind))
+		x2-to.gap/2, (y1+y2)/2-barHigh/2, words(kind))
 }
 
 // draw draws a stage: its name, how far it is, and a bar.
 func (b *box) draw(out *strings.Builder) {
-	x, y := b.x(), b.y()
+	x, y := b.x, b.y()
 	fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="#f7f7f7" stroke="#888"/>`+"\n",
 		x, y, boxWide,
 		boxHigh)

@@ -61,9 +61,14 @@ func TestGraph(t *testing.T) {
 	if n := strings.Count(b.String(), "marker-end"); n != 4 {
 		t.Errorf("%d arrows", n)
 	}
-	boxes, levels, rows := arrange(st.Stages)
-	if levels != 4 || rows != 1 || boxes[3].level != 3 {
-		t.Errorf("%d levels, %d rows, the last at %d", levels, rows, boxes[3].level)
+	boxes, right, rows := arrange(st.Stages)
+	if rows != 1 || boxes[3].level != 3 || right != boxes[3].x+boxWide {
+		t.Errorf("%d rows, the last at level %d from %d on, and all end at %d", rows, boxes[3].level, boxes[3].x, right)
+	}
+	if said := letterWide * len("by region, seed"); boxes[2].x-boxes[1].x-boxWide < said || boxes[1].x != boxWide+gapWide+
+		graphMargin {
+		t.Errorf("stages begin at %d, %d and %d: the words between the last two take %d", boxes[0].x, boxes[1].x,
+			boxes[2].x, said)
 	}
 }
 
