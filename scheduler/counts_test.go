@@ -54,8 +54,8 @@ func (s *endings) tell() {
 	}
 	s.told++
 	_, from := schedtest.Identity(5)
-	s.c.Step(s.now, &message.Received{From: from, Message: &message.Message{Known: &message.Known{Epoch: 7, Session: s.told,
-		Seq: 1, Pairs: []message.Pair{{Key: ledger.RowKey(id), Value: value}}}}})
+	s.c.Step(s.now, &message.Received{From: from, Message: &message.Message{Known: &message.Known{
+		Epoch: 7, Session: s.told, Seq: 1, Pairs: []message.Pair{{Key: ledger.RowKey(id), Value: value}}}}})
 }
 
 // got has the submitter hold some of what it was brought.

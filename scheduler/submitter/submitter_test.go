@@ -148,7 +148,8 @@ func TestSubmitterRefusedForGood(t *testing.T) {
 		t.Errorf("got %+v", st)
 	}
 	s, id, leader = newSubmitterWithJob(t)
-	s.Step(schedtest.Start, &message.Received{From: leader, Message: &message.Message{Accepted: &message.Accepted{Job: id}}})
+	yes := &message.Message{Accepted: &message.Accepted{Job: id}}
+	s.Step(schedtest.Start, &message.Received{From: leader, Message: yes})
 	s.Step(schedtest.Start, no)
 	if st, _ := s.Job(id); st.Final || st.State != message.JobRunning {
 		t.Errorf("an accepted job was given up: %+v", st)
