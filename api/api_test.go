@@ -511,3 +511,22 @@ func TestProgramsAreStored(t *testing.T) {
 		}
 	}
 }
+
+// A name that several jobs have is refused with the ends of the newest, of which any will do.
+func TestNameOfManyJobs(t *testing.T) {
+	var jobs []message.JobStatus
+	for i := range 7 {
+		jobs = append(jobs, message.JobStatus{ID: task.JobID(fmt.Sprintf("bafyreiabcdefgh%04d", 9-i)), Name: "fit"})
+	}
+	_, err := resolve("fit", jobs)
+	var e *Error
+	if !errors.As(err, &e) || e.Status != http.StatusConflict || !strings.Contains(e.Message, "7 jobs") {
+		t.Fatalf("got %v", err)
+	}
+	if want := "cdefgh0009, cdefgh0008, cdefgh0007, cdefgh0006, cdefgh0005 and 2 more"; !strings.Contains(e.Hint, want) {
+		t.Errorf("hint %q, want %q in it", e.Hint, want)
+	}
+	if id, err := resolve("cdefgh0007", jobs); err != nil || id != jobs[2].ID {
+		t.Errorf("by its end: %s, %v", id, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -73,8 +74,27 @@ func resolve(ref string, jobs []message.JobStatus) (task.JobID, error) {
 	}
 	return "", &Error{Message: fmt.Sprintf("%q names %d jobs", ref, len(found)), Kind: KindInput,
 		Status: http.StatusConflict,
-		Hint:   "give more of the ID; its end differs soonest"}
+		Hint:   "give the end of an ID: they are " + endsOf(found)}
 }
+
+// mostNamed is how many of the jobs of one name a refusal names: the newest.
+const mostNamed = 5
+
+// endsOf lists jobs by the ends of their IDs, the newest first, as they are.
+func endsOf(jobs []task.JobID) string {
+	var ends []string
+	for _, id := range jobs[:min(len(jobs), mostNamed)] {
+		ends = append(ends, string(id[max(0, len(id)-shownEnd):]))
+	}
+	text := strings.Join(ends, ", ")
+	if more := len(jobs) - mostNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text + ", the newest first"
+}
+
+// shownEnd is how much of an ID is shown, as `godwit jobs` does.
+const shownEnd = 10
 
 // flagOf is what the request's query says of a flag; false where it says nothing.
 func flagOf(r *http.Request, name string) (bool, error) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -97,6 +98,10 @@ func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f, size, err := s.node.Blocks().Open(r.Context(), c, blocks.AtMost(maxStored))
+	if errors.Is(err, blocks.ErrNotFound) {
+		return &Error{Message: err.Error(), Kind: KindNotFound, Status: http.StatusNotFound,
+			Hint: "what a task wrote is at /v1/jobs/JOB/tasks/TASK/outputs/NAME: a small output lies in its result alone"}
+	}
 	if err != nil {
 		return err
 	}

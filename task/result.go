@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -235,6 +236,21 @@ func (d *Digest) UnmarshalText(text []byte) error {
 	}
 	_, err := hex.Decode(d[:], text)
 	return err
+}
+
+// Ending says in words for people how the run ended: its exit code or outcome, and its message.
+func (r *Result) Ending() string {
+	how := r.Outcome.String()
+	if r.Outcome == ExitFailure {
+		how = fmt.Sprintf("exit code %d", r.ExitCode)
+	}
+	switch {
+	case r.Message == "":
+		return how
+	case strings.HasPrefix(r.Message, how): // as a sandbox's does
+		return r.Message
+	}
+	return how + ": " + r.Message
 }
 
 // Digest returns the SHA2-256 of the result's Outcome, ExitCode and the names,

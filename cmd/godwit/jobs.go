@@ -51,9 +51,13 @@ func (c *clientFlags) printJobs(cmd *cobra.Command, client *api.Client, jobs []m
 			asked++
 			toGo = submission.ToGo(cmd.Context(), client, j.ID)
 		}
+		failed := fmt.Sprint(j.Tasks.Failed)
+		if j.State == message.JobCancelled { // most of them were just not run
+			failed = "-"
+		}
 		rows = append(rows, []string{
 			table.ShortJob(j.ID), j.Name, j.State, fmt.Sprint(j.Tasks.Done), fmt.Sprint(j.Tasks.Running),
-			fmt.Sprint(j.Tasks.Waiting), fmt.Sprint(j.Tasks.Failed), table.Ago(j.Submitted), toGo,
+			fmt.Sprint(j.Tasks.Waiting), failed, table.Ago(j.Submitted), toGo,
 		})
 	}
 	if !c.json {

@@ -94,14 +94,7 @@ func (l *logs) task(ctx context.Context) func(*task.Job, *seal.Sealer, message.T
 
 // run prints what a run of a task left.
 func (l *logs) run(ctx context.Context, sealer *seal.Sealer, index uint64, r *task.Result) error {
-	fmt.Fprintf(l.out, "==> task %d on %s: %s", index, table.ShortPeer(r.Worker), r.Outcome)
-	if r.Outcome == task.ExitFailure {
-		fmt.Fprintf(l.out, " %d", r.ExitCode)
-	}
-	if r.Message != "" {
-		fmt.Fprintf(l.out, ": %s", r.Message)
-	}
-	fmt.Fprintln(l.out)
+	fmt.Fprintf(l.out, "==> task %d on %s: %s\n", index, table.ShortPeer(r.Worker), r.Ending())
 	for _, o := range r.Outputs {
 		if o.Name != task.Stdout && o.Name != task.Stderr || o.Size == 0 {
 			continue

@@ -73,6 +73,11 @@ func (f *runFlags) run(cmd *cobra.Command, client *api.Client, sub *submission.J
 	ctx := cmd.Context()
 	p := progress.New(cmd.ErrOrStderr(), f.quiet)
 	sub.Import = p.Import
+	if f.out != "" && !f.detach {
+		if err := submission.CheckDir(f.out); err != nil {
+			return failure.Usage("name a directory that can be written to with --out", "%w", err)
+		}
+	}
 	id, err := submission.Submit(ctx, client, sub)
 	p.Begin()
 	if err != nil {

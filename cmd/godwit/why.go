@@ -37,6 +37,10 @@ func newWhy() *cobra.Command {
 				if w.More > 0 {
 					fmt.Fprintf(cmd.OutOrStdout(), "%d more reasons are not shown\n", w.More)
 				}
+				if index == nil && w.Asked < w.Total {
+					fmt.Fprintf(cmd.OutOrStdout(), "these are of the first %d of %d tasks that ran here or wait; "+
+						"ID/TASK asks of any other\n", w.Asked, w.Total)
+				}
 				return nil
 			})
 		},

@@ -77,7 +77,7 @@ func (p *Progress) Show(st message.JobStatus) {
 	p.last = now
 	line := fmt.Sprintf("%d of %d done, %d running", st.Tasks.Done, st.Tasks.Total, st.Tasks.Running)
 	if st.Tasks.Failed > 0 {
-		line += fmt.Sprintf(", %d failed", st.Tasks.Failed)
+		line += ", " + st.NotDone()
 	}
 	if c := st.Checks; c != nil {
 		line += fmt.Sprintf(", %d checked, %d to check", c.Right+c.Wrong+c.Open, c.Due)

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	"godwit/api"
 	"godwit/blocks"
@@ -62,6 +65,32 @@ func NotOver(err error) error {
 			Hint: "nothing is written over: name another directory with --out"}
 	}
 	return err
+}
+
+// CheckDir says why results could not be written below a directory, before they are there. It makes nothing: of one
+// that is not there it looks at the nearest above.
+func CheckDir(dir string) error {
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("looking at the results' directory: %w", err)
+	}
+	for {
+		st, err := os.Stat(at)
+		switch up := filepath.Dir(at); {
+		case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && up != at:
+			at = up
+			continue
+		case err != nil:
+			return fmt.Errorf("looking at the results' directory: %w", err)
+		case !st.IsDir():
+			return fmt.Errorf("making the results' directory %s: %s is a file", dir, at)
+		}
+		f, err := os.CreateTemp(at, ".godwit-*")
+		if err != nil {
+			return fmt.Errorf("the results' directory %s cannot be written to: %w", dir, err)
+		}
+		return errors.Join(f.Close(), os.Remove(f.Name()))
+	}
 }
 
 func openDir(dir string) (*os.Root, error) {

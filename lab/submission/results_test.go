@@ -144,3 +144,21 @@ func TestCollectKeepsToTheJob(t *testing.T) {
 		}
 	}
 }
+
+// Whether results can be written is known before there are any, and finding out leaves nothing behind.
+func TestCheckDir(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, good := range map[string]bool{dir: true, filepath.Join(dir, "a", "b", "c"): true, file: false,
+		filepath.Join(file, "a"): false, "relative": true} {
+		if err := CheckDir(name); (err == nil) != good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -36,8 +36,8 @@ func Print(out io.Writer, st message.JobStatus, all bool) {
 func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "job        %s\n", st.ID)
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
-	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
-		st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
+	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %s\n",
+		st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.NotDone())
 	printStages(out, st.Stages)
 	for _, t := range st.Taken {
 		fmt.Fprintf(out, "taken      %d results from job %s: these tasks did not run for this one\n", t.Tasks, t.Job)

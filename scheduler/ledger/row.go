@@ -382,13 +382,7 @@ func (r *Row) Why(rule Rule) string {
 			len(r.Said()), rule.Replicas)
 	}
 	last := failed[len(failed)-1].Result
-	why := last.Outcome.String()
-	if last.Outcome == task.ExitFailure {
-		why = fmt.Sprintf("exit code %d", last.ExitCode)
-	}
-	if last.Message != "" {
-		why += ": " + last.Message
-	}
+	why := last.Ending()
 	if n := len(failed); n > 1 {
 		why = fmt.Sprintf("%s (attempt %d of %d)", why, n, rule.Retries+1)
 	}

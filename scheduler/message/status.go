@@ -2,6 +2,7 @@ package message
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -269,6 +270,15 @@ func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
 		ts.Refuted = &RefutedStatus{By: w.By, Signed: w.Result.Worker, Why: w.Why, Part: w.Part}
 	}
 	return ts
+}
+
+// NotDone says how many tasks of the job ended without a result, for people: they failed, unless it was cancelled
+// before they ran.
+func (s *JobStatus) NotDone() string {
+	if s.State == JobCancelled {
+		return fmt.Sprintf("%d not done", s.Tasks.Failed)
+	}
+	return fmt.Sprintf("%d failed", s.Tasks.Failed)
 }
 
 // Settled reports whether nothing of a job will change any more: its submitter has all results

@@ -163,3 +163,13 @@ func TestTiming(t *testing.T) {
 		t.Errorf("of two faults it is told: %v", err)
 	}
 }
+
+// Tasks of a cancelled job did not fail: most never ran.
+func TestNotDone(t *testing.T) {
+	for state, want := range map[string]string{message.JobPartly: "3 failed", message.JobCancelled: "3 not done"} {
+		st := message.JobStatus{State: state, Tasks: message.TaskCounts{Failed: 3}}
+		if got := st.NotDone(); got != want {
+			t.Errorf("%s: %q, want %q", state, got, want)
+		}
+	}
+}
