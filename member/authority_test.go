@@ -28,7 +28,7 @@ func (s *swarm) liar(seed byte) *liar {
 
 func (l *liar) say(m message.Message) {
 	h := l.s.leader()
-	h.tell(Said{Of: h.m, From: l.id, Message: &m})
+	h.tell(&Said{Of: h.m, From: l.id, Message: &m})
 	l.s.settle()
 }
 

@@ -154,6 +154,7 @@ func (c *cells) settleIn() {
 func (c *cells) letGo(peer task.PeerID) {
 	m := c.m
 	m.view.Lost(peer)
+	delete(m.foreseen, peer)
 	delete(m.away, peer)
 	delete(m.gone, peer)
 	m.goneFrom(peer, "it is in another cell")

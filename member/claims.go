@@ -35,12 +35,29 @@ func (m *Member) candidates(members []overlay.Advert, forecasts map[task.PeerID]
 // forecasts are what the records of members say of their stays.
 func (m *Member) forecasts(members []overlay.Advert, now time.Time) map[task.PeerID]overlay.Forecast {
 	forecasts := make(map[task.PeerID]overlay.Forecast, len(members))
-	m.p.RefreshPool(now)
+	pooled := m.p.RefreshPool(now)
 	for i := range members {
-		forecasts[members[i].Peer] = overlay.ForecastOf(&members[i], m.p.cfg.Pool, now)
+		a := &members[i]
+		f := m.foreseen[a.Peer]
+		if f == nil && len(m.foreseen) < maxForeseen {
+			if m.foreseen == nil {
+				m.foreseen = map[task.PeerID]*overlay.Foreseen{}
+			}
+			f = &overlay.Foreseen{}
+			m.foreseen[a.Peer] = f
+		}
+		if f == nil {
+			forecasts[a.Peer] = overlay.ForecastOf(a, m.p.cfg.Pool, now)
+		} else {
+			forecasts[a.Peer] = f.Of(a, m.p.cfg.Pool, pooled, now)
+		}
 	}
 	return forecasts
 }
+
+// maxForeseen bounds the members whose records are kept read, of about a kilobyte each: as many as a cell has
+// before it divides.
+const maxForeseen = 512
 
 // A roll is a member as its lease asks it about others.
 type roll struct{ m *Member }
@@ -122,6 +139,9 @@ func (k knows) Submitter(id task.JobID) (task.PeerID, bool) {
 	peer, _, known := k.m.coordinator.Submitter(id)
 	return peer, known
 }
+
+// Submits implements authority.Knows.
+func (k knows) Submits(r *task.Record) task.PeerID { return k.m.opened.Submitter(r) }
 
 // Leased implements authority.Knows.
 func (k knows) Leased(id task.TaskID, a message.Attempt, worker task.PeerID) (*task.Receipt, bool) {

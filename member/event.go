@@ -33,7 +33,7 @@ type Disconnected struct{ Peer task.PeerID }
 type Trimmed struct{ Peer task.PeerID }
 
 // Said brings what a machine of another peer, or of this one, says to the machines of
-// an overlay.
+// an overlay. It is told by its pointer: most of what a peer is told is this.
 type Said struct {
 	Of      *Member
 	From    task.PeerID
@@ -106,7 +106,7 @@ func (Summarised) event()   {}
 func (Connected) event()    {}
 func (Disconnected) event() {}
 func (Trimmed) event()      {}
-func (Said) event()         {}
+func (*Said) event()        {}
 func (LeaseSaid) event()    {}
 func (LeaseTaken) event()   {}
 func (Answered) event()     {}

@@ -62,17 +62,17 @@ func (p *Peer) LeaveLater() {
 // lingersUntil is when a peer that leaves may go at the earliest.
 func (p *Peer) lingersUntil() time.Time { return p.leaveMost.Add(goodbyeLinger - GoodbyeMost) }
 
-// nextGoodbye calls sooner with each time at which a peer that leaves may go.
-func (p *Peer) nextGoodbye(leaves bool, sooner func(time.Time, bool)) {
+// nextGoodbye takes in each time at which a peer that leaves may go.
+func (p *Peer) nextGoodbye(leaves bool, first *soonest) {
 	if p.leaveBy.IsZero() {
 		return
 	}
 	if p.now.Before(p.leaveBy) || !leaves {
-		sooner(p.leaveBy, true)
+		first.by(p.leaveBy, true)
 	} else {
-		sooner(p.leaveMost, true)
+		first.by(p.leaveMost, true)
 	}
-	sooner(p.lingersUntil(), p.now.Before(p.lingersUntil()))
+	first.by(p.lingersUntil(), p.now.Before(p.lingersUntil()))
 }
 
 // Depart has the worker's leader hear that the member goes, before its tasks end: the

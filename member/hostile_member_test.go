@@ -219,7 +219,7 @@ func (h *hostile) say(from task.PeerID, to *host, m *message.Message) {
 	if h.rng.IntN(8) == 0 {
 		h.frames.put(frame)
 	}
-	to.tell(Said{Of: to.m, From: from, Message: &out[0]})
+	to.tell(&Said{Of: to.m, From: from, Message: &out[0]})
 }
 
 // compose makes a message: anew, of one that was said, or one that goes on with what is

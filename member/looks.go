@@ -28,6 +28,7 @@ type looks struct {
 	regroupAt time.Time // the next, if it makes a difference by then
 	regrouped time.Time // the last
 	ranks     ranks
+	foreseen  map[task.PeerID]*overlay.Foreseen // of members, at most maxForeseen
 }
 
 // ranks are the places of members in the draw; the zero value knows of none.

@@ -37,9 +37,11 @@ type Member struct {
 	// Driver is whatever the driver keeps of the member; the member does not look at it.
 	Driver any
 
-	leaving bool // said goodbye
-	out     bool // is no member any more
-	asking  bool // for newer rules
+	heard   message.Received // what its machines are told now
+	opened  *task.Opened     // its machines'
+	leaving bool             // said goodbye
+	out     bool             // is no member any more
+	asking  bool             // for newer rules
 }
 
 // NewMember returns a part in an overlay for a peer, with machines that know nothing
@@ -60,7 +62,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	if cfg.Opened == nil {
 		cfg.Opened = &task.Opened{}
 	}
-	cfg.Submitter.Opened = cfg.Opened
+	m.opened, cfg.Submitter.Opened = cfg.Opened, cfg.Opened
 	cfg.Submitter.Where, cfg.Submitter.Coordinators = &m.roster, m
 	m.submitter = submitter.New(self, cfg.Timing, cfg.Submitter, p.cfg.Key)
 	if !p.cfg.Unsigned {

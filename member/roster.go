@@ -123,6 +123,7 @@ func (m *Member) lost(peer task.PeerID, reason string) {
 
 // goneFrom tells whom it concerns that a peer is no member now.
 func (m *Member) goneFrom(peer task.PeerID, reason string) {
+	delete(m.foreseen, peer)
 	coordinated := slices.Contains(m.lease.Group(), peer)
 	m.step(m.Role(), message.MemberLost{Peer: peer, Reason: reason})
 	m.catchUp()

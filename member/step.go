@@ -32,7 +32,7 @@ func (p *Peer) take(ev Event) {
 		p.doubt(ev.Peer, "its connection broke")
 	case Trimmed:
 		p.trimmed(ev.Peer)
-	case Said:
+	case *Said:
 		ev.Of.received(ev.From, ev.Message)
 	case LeaseSaid:
 		ev.Of.hear(ev.From, ev.Lease)
@@ -63,23 +63,29 @@ func (p *Peer) wake() {
 // NextWake says when time alone will make the peer do something. leaves says that
 // guests here are on their way to other members, or being saved.
 func (p *Peer) NextWake(leaves bool) (next time.Time, ok bool) {
-	sooner := func(at time.Time, ok bool) {
-		if ok && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
+	var first soonest
 	if !p.judged { // it looks at all members
 		p.judgeAt, _ = p.suspicion.Next()
 		p.judged = true
 	}
-	sooner(p.judgeAt, !p.judgeAt.IsZero())
-	p.nextGoodbye(leaves, sooner)
+	first.by(p.judgeAt, !p.judgeAt.IsZero())
+	p.nextGoodbye(leaves, &first)
 	if p.departing.IsZero() {
 		at := p.departure()
-		sooner(at, !at.IsZero())
+		first.by(at, !at.IsZero())
 	}
 	for _, m := range p.members {
-		m.nextWake(sooner)
+		m.nextWake(&first)
 	}
-	return next, !next.IsZero()
+	return first.at, !first.at.IsZero()
+}
+
+// A soonest is the first of some times; the zero value of none.
+type soonest struct{ at time.Time }
+
+// by takes in a time at which there is something to do, if ok.
+func (s *soonest) by(at time.Time, ok bool) {
+	if ok && (s.at.IsZero() || at.Before(s.at)) {
+		s.at = at
+	}
 }

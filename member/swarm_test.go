@@ -282,7 +282,7 @@ func (h *host) said(o *host, m message.Message) {
 	if h.s.outside != nil {
 		m = h.s.outside.said(h.id, o.id, m)
 	}
-	o.tell(Said{Of: o.m, From: h.id, Message: &m})
+	o.tell(&Said{Of: o.m, From: h.id, Message: &m})
 }
 
 // answer is the right result of a task.

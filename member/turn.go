@@ -1,8 +1,6 @@
 package member
 
 import (
-	"time"
-
 	"godwit/scheduler/authority"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -22,7 +20,8 @@ func (m *Member) received(from task.PeerID, msg *message.Message) {
 			m.tellWhere(from) // it takes this member for its leader
 		}
 	}
-	ev := message.Event(message.Received{From: from, Message: *msg})
+	m.heard = message.Received{From: from, Message: msg}
+	ev := message.Event(&m.heard)
 	switch {
 	case msg.Place != nil || msg.Ack != nil || msg.Wrong != nil:
 		m.step(m.worker, ev)
@@ -59,22 +58,26 @@ func (m *Member) wake() {
 	}
 }
 
-// nextWake calls sooner with each time at which wake has something to do.
-func (m *Member) nextWake(sooner func(time.Time, bool)) {
-	sooner(m.nextAdvert, !m.nextAdvert.IsZero())
-	sooner(m.freeDue, !m.freeDue.IsZero())
-	sooner(m.expiry, !m.expiry.IsZero())
-	sooner(m.foundAt, !m.foundAt.IsZero())
-	sooner(m.busy, !m.busy.IsZero())
-	sooner(m.lookAt, m.inCells())
+// nextWake takes in each time at which wake has something to do. It is asked after each turn.
+func (m *Member) nextWake(first *soonest) {
+	first.by(m.nextAdvert, !m.nextAdvert.IsZero())
+	first.by(m.freeDue, !m.freeDue.IsZero())
+	first.by(m.expiry, !m.expiry.IsZero())
+	first.by(m.foundAt, !m.foundAt.IsZero())
+	first.by(m.busy, !m.busy.IsZero())
+	first.by(m.lookAt, m.inCells())
 	if m.lookedAt() {
-		sooner(lookDue(m), true)
+		first.by(lookDue(m), true)
 		if !m.leaseAsked { // it is asked after each change of it
 			m.leaseAt, m.leaseAsked = m.lease.Next(), true
 		}
-		sooner(m.leaseAt, true)
+		first.by(m.leaseAt, true)
 	}
-	for _, to := range []Machine{m.Role(), m.worker, m.submitter} {
-		sooner(to.NextWake())
+	if m.coordinator != nil {
+		first.by(m.coordinator.NextWake())
+	} else {
+		first.by(m.replica.NextWake())
 	}
+	first.by(m.worker.NextWake())
+	first.by(m.submitter.NextWake())
 }

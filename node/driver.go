@@ -191,7 +191,7 @@ func (d *driver) flush(ctx context.Context) error {
 		}
 		d.sendAll(&out)
 		for _, own := range out.own {
-			d.tell(member.Said{Of: own.to.Member, From: d.self, Message: &own.message})
+			d.tell(&member.Said{Of: own.to.Member, From: d.self, Message: &own.message})
 		}
 	}
 	d.watchers.notify()

@@ -63,7 +63,7 @@ func (h handler) takePart(id overlay.ID, from task.PeerID, msgs []message.Messag
 		return nil // whoever means well repeats it
 	}
 	for begun := time.Now(); len(msgs) > 0 && time.Since(begun) < turnTime; msgs = msgs[1:] {
-		h.n.tell(member.Said{Of: m.Member, From: from, Message: heard(from, &msgs[0])})
+		h.n.tell(&member.Said{Of: m.Member, From: from, Message: heard(from, &msgs[0])})
 	}
 	return msgs
 }

@@ -13,7 +13,7 @@ import (
 const (
 	// learntKey is where it is kept what the pool learnt by what came true of all members.
 	learntKey = "learnt"
-	// noteLearntEvery is how often that is made durable, 10 kB: it comes of days, so an hour
+	// noteLearntEvery is how often that is made durable, 14 kB: it comes of days, so an hour
 	// less of it changes little.
 	noteLearntEvery = time.Hour
 )

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"bytes"
 	"time"
 
 	"godwit/predictor"
@@ -66,6 +67,33 @@ func ForecastOf(a *Advert, pool *predictor.Pool, now time.Time) Forecast {
 	reader := predictor.NewReader(&r, pool)
 	f.Stay = reader.Told(now, ForecastHorizon)
 	return f
+}
+
+// A Foreseen is ForecastOf of one member, whose record is read anew only where it, or the pool, is another: a look at
+// who should coordinate asks about all members, and reading a record costs most of that. The zero value is ready. It
+// takes about a kilobyte.
+type Foreseen struct {
+	record []byte
+	pooled time.Time
+	since  time.Time
+	reader predictor.Reader
+}
+
+// Of is ForecastOf, by a pool that was renewed last at pooled. It keeps a.Record, which nobody changes.
+func (f *Foreseen) Of(a *Advert, pool *predictor.Pool, pooled, now time.Time) Forecast {
+	if len(a.Record) == 0 {
+		return ForecastOf(a, pool, now)
+	}
+	if !f.pooled.Equal(pooled) || !bytes.Equal(f.record, a.Record) {
+		var r predictor.Record
+		if r.UnmarshalBinary(a.Record) != nil || !r.Up {
+			f.record = nil
+			return ForecastOf(a, pool, now)
+		}
+		f.record, f.pooled, f.since = a.Record, pooled, time.Unix(int64(r.Since), 0).UTC()
+		f.reader = predictor.NewReader(&r, pool)
+	}
+	return Forecast{Since: f.since, Stay: f.reader.Told(now, ForecastHorizon)}
 }
 
 // Levels quantises members' forecasts, with hysteresis, so that views that

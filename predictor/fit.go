@@ -3,14 +3,14 @@ package predictor
 import "math"
 
 // terms is how many terms the largest fit has.
-const terms = 16
+const terms = 17
 
 // A fit is a logistic regression that learns one answer after the other: the log-odds of
 // a stay are a sum of terms, each with a weight within bounds of its own. It keeps, of all
 // answers, the sums of the quadratic that the loss of each is like at the weights of then
 // (one step of Newton's method for each answer, as in the online Newton step of Hazan,
 // Agarwal and Kale 2007), so its size does not grow with what it saw. A zero fit has to be
-// given bounds and first weights.
+// given a memory, bounds and first weights.
 type fit struct {
 	n             int            // terms
 	least, most   [terms]float64 // bounds of the weights
@@ -18,11 +18,11 @@ type fit struct {
 	firm          [terms]float64 // how hard first is held on to, as a curvature
 	curvature     [terms][terms]float64
 	pull          [terms]float64
-	seen          float64
+	seen, memory  float64 // answers: counted, and remembered at the most
 }
 
 const (
-	// fitMemory is for how many answers a fit remembers at the most: months of hundreds of
+	// fitMemory is how many answers the fits of all parts remember at the most: months of hundreds of
 	// hosts. With a fiftieth of it hosts that hardly ever leave were told apart worse.
 	fitMemory = 1_000_000
 	// leastCurvature has an answer that was foretold for sure count for something if it
@@ -42,8 +42,8 @@ func (f *fit) bound(term int, least, most, first, firm float64) {
 // odds are the log-odds of a stay.
 func (f *fit) odds(x *[terms]float64) float64 {
 	z := 0.0
-	for i := range f.n {
-		z += f.weight[i] * x[i]
+	for i, w := range &f.weight { // beyond the last term weights are 0
+		z += w * x[i]
 	}
 	return z
 }
@@ -54,8 +54,8 @@ func (f *fit) learn(x *[terms]float64, y float64) {
 	p := odds(z)
 	bend := max(p*(1-p), leastCurvature)
 	toward := bend*z + y - p
-	if f.seen++; f.seen > fitMemory {
-		f.fade(1 - 1.0/fitMemory)
+	if f.seen++; f.seen > f.memory {
+		f.fade(1 - 1/f.memory)
 	}
 	for i := range f.n {
 		if x[i] == 0 {

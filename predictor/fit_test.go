@@ -14,7 +14,7 @@ import (
 func TestFitFindsWeights(t *testing.T) {
 	draw := func(least float64) *fit {
 		random := rand.New(rand.NewPCG(3, 3))
-		f := &fit{n: 3}
+		f := &fit{n: 3, memory: fitMemory}
 		for i := range f.n {
 			f.bound(i, least, 4, 0, 1)
 		}
@@ -56,7 +56,7 @@ func TestFitsStayWithinBounds(t *testing.T) {
 		if l.joint.seen > fitMemory {
 			t.Fatalf("it remembers %v answers", l.joint.seen)
 		}
-		for _, f := range []*fit{&l.joint, &l.right} {
+		for _, f := range []*fit{&l.joint, &l.right, &l.final.curve} {
 			for i := range f.n {
 				if w := f.weight[i]; !(w >= f.least[i] && w <= f.most[i]) {
 					t.Fatalf("weight %d is %v", i, w)

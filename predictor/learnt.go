@@ -8,18 +8,19 @@ import (
 )
 
 // What a pool learnt, as bytes: a version, then for each class of horizons the sums of its
-// two regressions and what its parts lost. It has one length, and is a node's own: nobody
+// regressions and what its parts lost. It has one length, and is a node's own: nobody
 // sends it.
 const (
 	// learntVersion changes with all that gives the numbers a meaning: experts, opinions,
 	// parts, terms, horizons, knots.
-	learntVersion = 1
+	learntVersion = 2
 	// LearntSize is how many bytes there are.
 	LearntSize = 1 + classes*lessonNumbers*8
 
-	lessonNumbers = jointNumbers + rightNumbers + parts
+	lessonNumbers = jointNumbers + 2*rightNumbers + 2 + parts
 	// Of a fit of n terms: weights, pulls, one half of the curvature, and how much was seen.
 	jointNumbers = 2*terms + terms*(terms+1)/2 + 1
+	// The final correction has as many as the one before it.
 	rightNumbers = 2*(slopes+1) + (slopes+1)*(slopes+2)/2 + 1
 )
 
@@ -42,10 +43,8 @@ func (p *Pool) Learnt() []byte {
 	b := append(make([]byte, 0, LearntSize), learntVersion)
 	for c := range p.lessons {
 		l := &p.lessons[c]
-		b = l.right.append(l.joint.append(b))
-		for _, lost := range l.lost {
-			b = appendNumber(b, lost)
-		}
+		b = l.final.curve.append(l.right.append(l.joint.append(b)))
+		b = appendLosses(appendLosses(b, l.final.lost[:]), l.lost[:])
 	}
 	return b
 }
@@ -64,21 +63,14 @@ func (p *Pool) Recall(b []byte) error {
 	r := numbers{b: b[1:]}
 	for c := range all {
 		l := &all[c]
-		if !l.joint.read(&r) || !l.right.read(&r) {
+		if !l.joint.read(&r) || !l.right.read(&r) || !l.final.curve.read(&r) {
 			return fmt.Errorf("sums of horizon %d: %w", c+1, errLearnt)
 		}
-		least := mostLost
-		for i := range l.lost {
-			l.lost[i] = r.next()
-			if !(l.lost[i] >= 0 && l.lost[i] <= mostLost) || math.Signbit(l.lost[i]) {
-				return fmt.Errorf("what was lost at horizon %d: %w", c+1, errLearnt)
-			}
-			least = min(least, l.lost[i])
-		}
-		if least != 0 { // it is kept less the least
+		if !r.losses(l.final.lost[:]) || !r.losses(l.lost[:]) {
 			return fmt.Errorf("what was lost at horizon %d: %w", c+1, errLearnt)
 		}
 		l.weigh()
+		l.final.weigh()
 	}
 	p.lessons = all
 	return nil
@@ -110,6 +102,24 @@ func (r *numbers) next() float64 {
 	return x
 }
 
+func appendLosses(b []byte, lost []float64) []byte {
+	for _, x := range lost {
+		b = appendNumber(b, x)
+	}
+	return b
+}
+
+// losses reads what each of some lost, less the least, and says whether it can be.
+func (r *numbers) losses(lost []float64) bool {
+	least, ok := mostLost, true
+	for i := range lost {
+		lost[i] = r.next()
+		ok = ok && lost[i] >= 0 && lost[i] <= mostLost && !math.Signbit(lost[i])
+		least = min(least, lost[i])
+	}
+	return ok && least == 0
+}
+
 // append writes what a fit learnt. Its bounds and first weights are whoever reads it's own.
 func (f *fit) append(b []byte) []byte {
 	b = appendNumber(b, f.seen)
@@ -125,7 +135,7 @@ func (f *fit) append(b []byte) []byte {
 // read reads what append wrote, and says whether such sums can be.
 func (f *fit) read(r *numbers) bool {
 	f.seen = r.next()
-	ok := f.seen >= 0 && f.seen <= fitMemory
+	ok := f.seen >= 0 && f.seen <= f.memory
 	for i := range f.n {
 		f.weight[i], f.pull[i] = r.next(), r.next()
 		ok = ok && f.weight[i] >= f.least[i] && f.weight[i] <= f.most[i] && math.Abs(f.pull[i]) <= mostSum

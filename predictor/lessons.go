@@ -44,8 +44,8 @@ var partWeights = func() (w [parts]float64) {
 //	L_i + (1/2) ln(1/weight_i)
 //
 // for every part i, with weight_i of partWeights: at most 2.2 of the square loss more than
-// the best single expert, .5 more than the hosts' own mixtures, over all answers together.
-// So neither the regression nor its correction can cost more than that. What comes while
+// the best single expert, .5 more than the hosts' own mixtures, over all answers together, and 1.39 more for the
+// final correction. So neither the regression nor its corrections can cost more than that. What comes while
 // others are open costs it once for each that can be open, as there. Nothing is forgotten:
 // with leads kept within a bound, what hosts did in the last days was believed too much.
 // The regression itself competes with all weights within its bounds, with
@@ -54,6 +54,8 @@ var partWeights = func() (w [parts]float64) {
 type lesson struct {
 	joint  fit
 	right  fit
+	bent   heights // of right
+	final  final
 	lost   [parts]float64 // less the least
 	weight [parts]float64
 	single bool // some weight is on an opinion alone
@@ -80,7 +82,7 @@ var knots = [...]float64{-7, -3, -1.5, -.5, .5, 1.5, 3, 4.5, 5.7, 9}
 const slopes = len(knots) - 1
 
 func newLesson(firm float64) (l lesson) {
-	l.joint.n = terms
+	l.joint.n, l.joint.memory = terms, fitMemory
 	for i := range terms {
 		least := 0.0
 		if i >= sayAge {
@@ -89,11 +91,13 @@ func newLesson(firm float64) (l lesson) {
 		l.joint.bound(i, least, mostJoint, 0, firm)
 	}
 	l.joint.bound(sayMixed, 0, mostJoint, 1, firm)
-	l.right.n = slopes + 1
+	l.joint.bound(sayLean, 0, mostLean, firstLean, firm)
+	l.right.n, l.right.memory = slopes+1, fitMemory
 	for i := range slopes {
 		l.right.bound(i, leastSlope, mostSlope, 1, rightFirm)
 	}
 	l.right.bound(slopes, -mostShift, mostShift, knots[0], shiftFirm)
+	l.final = newFinal()
 	l.weigh()
 	return l
 }
@@ -107,9 +111,33 @@ func bend(z float64, x *[terms]float64) {
 	x[slopes] = 1
 }
 
+// heights are what a correction comes to at each knot: between two it is straight.
+type heights [slopes + 1]float64
+
+// of finds the heights of a fit, of which the first is known.
+func (h *heights) of(f *fit, first float64) {
+	h[0] = first
+	for i := range slopes {
+		h[i+1] = h[i] + f.weight[i]*(knots[i+1]-knots[i])
+	}
+}
+
+// at is what the correction makes of log-odds.
+func (h *heights) at(z float64) float64 {
+	if z <= knots[0] {
+		return h[0]
+	}
+	for i := range slopes {
+		if from, to := knots[i], knots[i+1]; z < to {
+			return h[i] + (h[i+1]-h[i])/(to-from)*(z-from)
+		}
+	}
+	return h[slopes]
+}
+
 // parts asks the parts that have a weight, or all of them.
 func (l *lesson) parts(p *[parts]float64, s *said, all bool) {
-	var x, bent [terms]float64
+	var x [terms]float64
 	s.fill(&x)
 	if all || l.single {
 		e, o := [experts]float64(x[:experts]), [opinions]float64{}
@@ -123,8 +151,7 @@ func (l *lesson) parts(p *[parts]float64, s *said, all bool) {
 	}
 	if all || l.weight[partJoint]+l.weight[partRight] > 0 {
 		z := l.joint.odds(&x)
-		bend(z, &bent)
-		p[partJoint], p[partRight] = odds(z), odds(l.right.odds(&bent))
+		p[partJoint], p[partRight] = odds(z), odds(l.bent.at(z))
 	}
 }
 
@@ -135,7 +162,7 @@ var heard = [...]int{expertHour, expertDays, expertFast, expertSlow, expertPoole
 func (l *lesson) answer(s *said) float64 {
 	var p [parts]float64
 	l.parts(&p, s, false)
-	return substitute(l.weight[:], p[:])
+	return l.final.answer(substitute(l.weight[:], p[:]))
 }
 
 // learn counts an answer.
@@ -146,6 +173,7 @@ func (l *lesson) learn(a *Answer) {
 	}
 	var p [parts]float64
 	l.parts(&p, &a.said, true)
+	l.final.learn(substitute(l.weight[:], p[:]), y)
 	for i, said := range p {
 		l.lost[i] += (said - y) * (said - y)
 	}
@@ -169,11 +197,13 @@ func (l *lesson) settle() {
 	l.seen = 0
 	l.joint.solve()
 	l.right.solve()
+	l.final.settle()
 	l.weigh()
 }
 
-// weigh makes weights of what was lost.
+// weigh makes weights of what was lost, and heights of the correction's.
 func (l *lesson) weigh() {
+	l.bent.of(&l.right, l.right.weight[slopes])
 	least := math.Inf(1)
 	for _, lost := range l.lost {
 		least = min(least, lost)

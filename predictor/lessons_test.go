@@ -25,8 +25,8 @@ func drawSaid(t *rapid.T) (s said) {
 }
 
 // TestLessonsBeatTheBound: whatever is said and whatever happens, also what is worst for it, a
-// pool loses at most what each of its parts does and ln(1/its first weight) / 2, the
-// regression and its correction as they learn among them.
+// pool loses at most what each of its parts does, ln(1/its first weight) / 2 and 2 ln(2),
+// the regression and its correction as they learn among them.
 func TestLessonsBeatTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLesson(rapid.SampledFrom([]float64{1e-3, 1, 30}).Draw(t, "firm"))
@@ -52,7 +52,7 @@ func TestLessonsBeatTheBound(t *testing.T) {
 			l.settle()
 		}
 		for i, lost := range total {
-			if mixed > lost-math.Log(partWeights[i])/mixRate+1e-3 { // noWeight leaves a little out
+			if mixed > lost-math.Log(partWeights[i])/mixRate+math.Ln2/meanRate+1e-3 { // noWeight leaves a little out
 				t.Fatalf("the pool lost %v, part %d %v", mixed, i, lost)
 			}
 		}
@@ -275,4 +275,29 @@ func BenchmarkLearntStay(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestHeightsAgreeWithTerms: a correction by its heights is that by its terms.
+func TestHeightsAgreeWithTerms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLesson(DefaultFirm)
+		for i := range slopes + 1 {
+			l.right.weight[i] = rapid.Float64Range(leastSlope, mostSlope).Draw(t, "weight")
+			l.final.curve.weight[i] = rapid.Float64Range(leastSlope, mostSlope).Draw(t, "weight")
+		}
+		l.weigh()
+		l.final.weigh()
+		z := rapid.Float64Range(2*knots[0], 2*knots[slopes]).Draw(t, "log-odds")
+		var x [terms]float64
+		bend(z, &x)
+		if got, want := l.bent.at(z), l.right.odds(&x); math.Abs(got-want) > 1e-9 {
+			t.Fatalf("%v is corrected to %v, want %v", z, got, want)
+		}
+		for i := range x {
+			x[i] -= even[i]
+		}
+		if got, want := l.final.bent.at(z), l.final.curve.odds(&x); math.Abs(got-want) > 1e-9 {
+			t.Fatalf("%v is set to %v at last, want %v", z, got, want)
+		}
+	})
 }

@@ -286,7 +286,8 @@ func TestRecordVector(t *testing.T) {
 	r.RecentExits, r.RecentUp = [2]uint8{0xc0, 0xc2}, [2]uint8{0xc1, 0xc3}
 	r.Excess = [opinions - 1]int8{1, 2, 3, 4, 5, 6, -1}
 	zeros := func(n int) string { return strings.Repeat("00", n) }
-	want := "0201" + "01020304" + "05060708" + "09" + "a0" + zeros(16) + "a1" + "12" + zeros(7) + "0f" + "34" +
+	r.Lean = [leans]int8{-3, 2}
+	want := "0255" + "01020304" + "05060708" + "09" + "a0" + zeros(16) + "a1" + "12" + zeros(7) + "0f" + "34" +
 		zeros(22) + "56" +
 		"b0" + zeros(19) + "b1" + "c0c1c2c3" + "010203040506ff"
 	b, err := r.AppendBinary([]byte{0xee})
@@ -301,7 +302,8 @@ func TestRecordVector(t *testing.T) {
 		"one more": {func(b []byte) []byte { return append(b, 0) }, "a survival record has 94 bytes, this one 95"},
 		"version 0": {func(b []byte) []byte { b[0] = 0; return b },
 			"survival record of version 0: this program reads version 2"},
-		"a third flag": {func(b []byte) []byte { b[1] = 5; return b }, "survival record with unknown flags 0x5"},
+		"a lean too far": {func(b []byte) []byte { b[1] = 0x81; return b },
+			"survival record leans by -4 steps (2): at most 3"},
 		"both flags": {func(b []byte) []byte { b[1] = 3; return b },
 			"survival record of a host both seen and not watched"},
 		"no excess": {func(b []byte) []byte { b[len(b)-2] = 0x80; return b },
@@ -318,6 +320,7 @@ func TestRecordVector(t *testing.T) {
 		"level 16":     func(r *Record) { r.Exits[7] = 16 },
 		"hours of 16":  func(r *Record) { r.Exposure[7] = 16 },
 		"no excess":    func(r *Record) { r.Excess[0] = -128 },
+		"a lean of 4":  func(r *Record) { r.Lean[0] = 4 },
 		"up and blind": func(r *Record) { r.Blind = true },
 	} {
 		bad := r

@@ -7,6 +7,7 @@ type quiz struct {
 	turn    int
 	open    [mostOpen]open
 	answers []Answer
+	leans   [leans]lean // of the host, by all its answers
 }
 
 // An open question is one whose horizon is not over.
@@ -50,6 +51,11 @@ func (z *quiz) put(n *Reader, now int64) {
 func (z *quiz) ripen(now int64) {
 	for i := range z.open {
 		if q := &z.open[i]; q.until != 0 && q.until <= now {
+			y := 1.0
+			if q.left {
+				y = 0
+			}
+			z.leans[leanOf[q.class]].learn(float64(q.said[sayMixed]), y, leanCounts[q.class])
 			if len(z.answers) < mostAnswers {
 				z.answers = append(z.answers, Answer{q.class, !q.left, q.said})
 			}

@@ -37,6 +37,7 @@ type Reader struct {
 	left   float64           // exits over all its past, up to what a record counts
 	lasted float64           // hours there before since, as far as lengths tell
 	weight [opinions]float64
+	lean   [leans]float64 // log-odds
 	memo   memo
 }
 
@@ -76,6 +77,9 @@ func NewReader(r *Record, pool *Pool) Reader {
 		excess[i+1] += excessValue(e)
 	}
 	n.weight = weigh(&excess)
+	for i, steps := range r.Lean {
+		n.lean[i] = leanStep * float64(steps)
+	}
 	return n
 }
 

@@ -47,13 +47,17 @@ type Record struct {
 	// Excess is by how much each opinion but the first has lost more than it of the
 	// questions that the host put to itself, as steps of a logarithm, -127 to 127.
 	Excess [opinions - 1]int8
+
+	// Lean is by how much the host stays more often than its opinions say, up to an hour and
+	// longer, as steps of .4 in log-odds, -3 to 3. Records of before have none.
+	Lean [leans]int8
 }
 
-// Flags in the second byte of a record.
+// Flags in the second byte of a record; its other bits are the leans.
 const (
 	flagUp = 1 << iota
 	flagBlind
-	flagsAll = 1<<iota - 1
+	flagBits = iota
 )
 
 // AppendBinary appends the record's encoding, of RecordSize bytes.
@@ -67,6 +71,9 @@ func (r *Record) AppendBinary(b []byte) ([]byte, error) {
 	}
 	if r.Blind {
 		flags |= flagBlind
+	}
+	for i, steps := range r.Lean {
+		flags |= byte(steps) & leanMask << (flagBits + leanBits*i)
 	}
 	b = append(b, recordVersion, flags)
 	b = binary.BigEndian.AppendUint32(b, r.Since)
@@ -95,8 +102,8 @@ func (r *Record) MarshalBinary() ([]byte, error) {
 }
 
 // UnmarshalBinary reads a record. Each record has one encoding, and anything
-// else is refused: another length or version, unknown flags, values that no
-// Recorder writes. It leaves r alone when it fails.
+// else is refused: another length or version, values that no Recorder
+// writes. It leaves r alone when it fails.
 func (r *Record) UnmarshalBinary(b []byte) error {
 	if len(b) != RecordSize {
 		return fmt.Errorf("a survival record has %d bytes, this one %d", RecordSize, len(b))
@@ -104,11 +111,11 @@ func (r *Record) UnmarshalBinary(b []byte) error {
 	if b[0] != recordVersion {
 		return fmt.Errorf("survival record of version %d: this program reads version %d", b[0], recordVersion)
 	}
-	if b[1]&^flagsAll != 0 {
-		return fmt.Errorf("survival record with unknown flags %#x", b[1])
-	}
 	var n Record
 	n.Up, n.Blind = b[1]&flagUp != 0, b[1]&flagBlind != 0
+	for i := range n.Lean {
+		n.Lean[i] = int8(b[1]>>(flagBits+leanBits*i)<<(8-leanBits)) >> (8 - leanBits)
+	}
 	n.Since, n.Leave, n.Known = binary.BigEndian.Uint32(b[2:]), binary.BigEndian.Uint32(b[6:]), b[10]
 	b = b[11:]
 	b = b[copy(n.Ends[:], b):]
@@ -147,6 +154,11 @@ func (r *Record) check() error {
 	for h := range 24 {
 		if r.Exits[h] > 15 || r.Exposure[h] > 15 {
 			return fmt.Errorf("survival record has levels %d and %d in hour %d: at most 15", r.Exits[h], r.Exposure[h], h)
+		}
+	}
+	for i, steps := range r.Lean {
+		if steps < -leanSteps || steps > leanSteps {
+			return fmt.Errorf("survival record leans by %d steps (%d): at most %d", steps, i+1, leanSteps)
 		}
 	}
 	for i, e := range r.Excess {

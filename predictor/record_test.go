@@ -34,6 +34,7 @@ func TestRecordSize(t *testing.T) {
 	for i := range full.Excess {
 		full.Excess[i] = 127
 	}
+	full.Lean = [leans]int8{leanSteps, -leanSteps}
 	for _, r := range []Record{{}, full} {
 		b, err := r.MarshalBinary()
 		if err != nil || len(b) != RecordSize {
@@ -55,7 +56,7 @@ func TestRecordRefuses(t *testing.T) {
 	}
 	for name, b := range map[string][]byte{
 		"empty": nil, "short": good[1:], "long": append(change(0, recordVersion), 0),
-		"version": change(0, recordVersion-1), "flags": change(1, 4), "seen and not watched": change(1, 3),
+		"version": change(0, recordVersion-1), "lean": change(1, 16), "seen and not watched": change(1, 3),
 		"no excess": change(RecordSize-1, 128),
 	} {
 		r := Record{Known: 7}

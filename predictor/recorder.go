@@ -323,6 +323,9 @@ func (r *Recorder) fill(n *Record) {
 		n.RecentExits[i] = fineStep(r.left[i])
 		n.RecentUp[i] = uint8(min(255, math.Round(r.there[i]/m*256)))
 	}
+	for i := range r.quiz.leans {
+		n.Lean[i] = r.quiz.leans[i].steps()
+	}
 	for i, e := range r.excess[1:] {
 		n.Excess[i] = excessStep(e)
 	}

@@ -18,6 +18,7 @@ const (
 	sayCliff                    // less the hazard of departures by the clock
 	sayUsual                    // how often it stayed for so long
 	sayMixed                    // the host's mixture of opinions
+	sayLean                     // by how much it stayed more often than that
 	sayAge                      // logarithm of hours since it came, and one
 	sayOld                      // the same beyond a few hours
 	sayOlder                    // and beyond half a day
@@ -52,6 +53,7 @@ func (n *Reader) sayAt(s *said, m *moment, d int64) {
 	old, fade := math.Log1p(hours(m.age)), math.Exp(-hours(m.age)/memory[recents-1])
 	s[sayEven], s[sayCliff] = float32(logOdds(even)), float32(-min(mostOdds, cliff))
 	s[sayUsual], s[sayMixed] = float32(logOdds(n.usual(m.now, d))), float32(logOdds(aggregate(&n.weight, &p)))
+	s[sayLean] = float32(n.leaning(d))
 	s[sayAge], s[sayOld], s[sayOlder] = float32(old), float32(max(0, old-oldFrom)), float32(max(0, old-olderFrom))
 	s[sayThere] = float32(n.there[recents-1]*fade/memory[recents-1] + 1 - fade)
 	s[sayWeekend], s[sayAlways] = float32(weekend(m.now, d)), 1

@@ -47,7 +47,16 @@ const Sure = 0.99
 type Bin struct {
 	P, Stayed float64
 	N         int
+
+	// Chance is how far Stayed may be from P where every answer is right: 95 % of such bins
+	// are nearer. The answers about one host hang together, so it is by hosts: 1.96 times
+	// the root of the sum of squares of what each host is off by, over N. It is no less for
+	// a bin of few hosts of which all stayed.
+	Chance float64
 }
+
+// chanceErrors is how many standard errors of a normal law hold 95 %.
+const chanceErrors = 1.96
 
 // reliabilityBins are of equal width.
 const reliabilityBins = 10
@@ -198,33 +207,54 @@ func (s *Scorer) pick(w []float64) float64 {
 }
 
 func reliability(qs []Question) (tenths []Bin, surest Bin) {
-	var bins [reliabilityBins]Bin
+	var all [reliabilityBins + 1]gathered // the last is of the surest
 	for _, q := range qs {
-		bins[min(reliabilityBins-1, int(q.P*reliabilityBins))].count(q)
+		all[min(reliabilityBins-1, int(q.P*reliabilityBins))].count(q)
 		if q.P >= Sure {
-			surest.count(q)
+			all[reliabilityBins].count(q)
 		}
 	}
-	tenths = slices.DeleteFunc(bins[:], func(b Bin) bool { return b.N == 0 })
-	for i := range tenths {
-		tenths[i].close()
+	for i := range reliabilityBins {
+		if all[i].N > 0 {
+			tenths = append(tenths, all[i].bin())
+		}
 	}
-	if surest.N > 0 {
-		surest.close()
+	if all[reliabilityBins].N > 0 {
+		surest = all[reliabilityBins].bin()
 	}
 	return tenths, surest
 }
 
-func (b *Bin) count(q Question) {
-	b.N++
-	b.P += q.P
-	if q.Stayed {
-		b.Stayed++
-	}
+// A gathered bin is its sums.
+type gathered struct {
+	Bin
+	off map[int]float64 // by host: what was said less what came true
 }
 
-// close makes means of sums.
-func (b *Bin) close() {
-	b.P /= float64(b.N)
-	b.Stayed /= float64(b.N)
+func (t *gathered) count(q Question) {
+	if t.off == nil {
+		t.off = map[int]float64{}
+	}
+	y := 0.0
+	if q.Stayed {
+		y = 1
+	}
+	t.N++
+	t.P += q.P
+	t.Stayed += y
+	t.off[q.Host] += q.P - y
+}
+
+// bin makes means of sums.
+func (t *gathered) bin() Bin {
+	n, squares := float64(t.N), make([]float64, 0, len(t.off))
+	for _, off := range t.off {
+		squares = append(squares, off*off)
+	}
+	slices.Sort(squares) // a sum in one order
+	sum := 0.0
+	for _, s := range squares {
+		sum += s
+	}
+	return Bin{P: t.P / n, Stayed: t.Stayed / n, N: t.N, Chance: chanceErrors * math.Sqrt(sum) / n}
 }

@@ -31,7 +31,15 @@ func TestScore(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, c[0], c[1])
 		}
 	}
-	if want := []Bin{{.1, 0, 1}, {.4, 1, 1}, {.9, .5, 2}}; !slices.Equal(s.Reliability, want) {
+	want := []Bin{{.1, 0, 1, 0}, {.4, 1, 1, 0}, {.9, .5, 2, 0}}
+	// Of .1 and .4 one host each is off; of .9 one by -.1, the other by .9.
+	for i, off := range []float64{.1, .6, math.Hypot(.1, .9) / 2} {
+		if c := s.Reliability[i].Chance; math.Abs(c-1.96*off) > 1e-12 {
+			t.Errorf("chance of bin %d: %v, want %v", i, c, 1.96*off)
+		}
+		s.Reliability[i].Chance = 0
+	}
+	if !slices.Equal(s.Reliability, want) {
 		t.Errorf("reliability %v, want %v", s.Reliability, want)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A memo holds what a reader has said at one time for the anchors, as hazards summed from
-// then on: by the opinions, and by the pool's lessons.
+// A memo holds what a reader has said at one time for the anchors: by the opinions, and by
+// the pool's lessons.
 type memo struct {
 	at      int64
-	told    int // anchors that are filled in
-	opinion [classes]float64
-	lesson  [classes]float64
+	told    int              // anchors that are filled in
+	opinion [classes]float64 // log-odds, as few ask between the anchors
+	lesson  [classes]float64 // hazard summed from then on
 }
 
 // mostHazard bounds a summed hazard: a stay of e^-50.
@@ -72,17 +72,20 @@ func (n *Reader) learnt(now, d int64) float64 {
 	}
 	opinion, began, from, before := hazardOf(n.told(now, d)), int64(0), 0.0, 0.0
 	if c > 0 {
-		began, from, before = anchors[c-1], m.opinion[c-1], m.lesson[c-1]
+		began, from, before = anchors[c-1], m.hazard(c-1), m.lesson[c-1]
 	}
 	if c == classes {
 		return before + max(0, opinion-from)
 	}
 	share := float64(d-began) / float64(anchors[c]-began)
-	if rise := m.opinion[c] - from; rise > leastRise {
+	if rise := m.hazard(c) - from; rise > leastRise {
 		share = max(0, min(1, (opinion-from)/rise))
 	}
 	return before + share*(m.lesson[c]-before)
 }
+
+// hazard is what the opinions say of an anchor, summed.
+func (m *memo) hazard(c int) float64 { return hazardOf(odds(m.opinion[c])) }
 
 // leastRise is a hazard from which on it is known how it rises in between.
 const leastRise = 1e-9
@@ -101,7 +104,7 @@ func (n *Reader) remember(now int64, upTo int) {
 		c := m.told
 		var s said
 		n.sayAt(&s, &then, anchors[c])
-		m.opinion[c] = hazardOf(odds(float64(s[sayMixed])))
+		m.opinion[c] = float64(s[sayMixed])
 		m.lesson[c] = hazardOf(n.pool.lessons[c].answer(&s))
 		if c > 0 {
 			m.lesson[c] = max(m.lesson[c], m.lesson[c-1])

@@ -36,6 +36,9 @@ func (t *jobTable) runAgain(j *job) {
 	if j.state != jobOpen && j.state != jobOver {
 		return
 	}
+	if len(j.barred) == 0 {
+		return
+	}
 	for _, i := range slices.Sorted(maps.Keys(j.barred)) {
 		if b := j.barred[i]; !j.ledger.Delivered(i) {
 			t.voidBarred(j, i, b)

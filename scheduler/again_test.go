@@ -21,7 +21,7 @@ func TestRunOnceMore(t *testing.T) {
 	all.AddRange(ledger.Range{To: 30})
 	kept.AddRange(ledger.Range{From: 10, To: 30})
 	_, who := schedtest.Identity(honestOne)
-	p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Have: all}}})
+	p.step(&message.Received{From: who, Message: &message.Message{Got: &message.Got{Job: id, Have: all}}})
 	made := map[uint64]task.PeerID{}
 	var again []message.Again
 	for i := range uint64(10) {
@@ -37,7 +37,7 @@ func TestRunOnceMore(t *testing.T) {
 	}
 	again = append(again, message.Again{Index: 30}, message.Again{Index: 1 << 60}) // no such tasks
 	submit := &message.Submit{Record: j.ledger.Record, Have: kept, Accepted: true, Again: again}
-	p.step(message.Received{From: who, Message: message.Message{Submit: submit}})
+	p.step(&message.Received{From: who, Message: &message.Message{Submit: submit}})
 	for _, m := range p.members {
 		for _, l := range m.holds {
 			i := l.lease.Task.Index
@@ -64,16 +64,16 @@ func TestRunOnceMore(t *testing.T) {
 		again[0].Only, again[0].Not = nil, append(again[0].Not, m.id)
 	}
 	submit.Have, submit.Again = all.Minus(ledger.Set{{From: 0, To: 1}}), again[:1]
-	p.step(message.Received{From: who, Message: message.Message{Submit: submit}})
+	p.step(&message.Received{From: who, Message: &message.Message{Submit: submit}})
 	if p.run(time.Minute); j.state != jobOpen || len(j.live) > 0 {
 		t.Errorf("the job is over: %v, %d of its tasks run", j.state == jobOver, len(j.live))
 	}
 	again[0].Only, again[0].Not = []task.PeerID{"elsewhere"}, nil
-	p.step(message.Received{From: who, Message: message.Message{Submit: submit}})
+	p.step(&message.Received{From: who, Message: &message.Message{Submit: submit}})
 	if why := p.c.Why(id, 0); len(why) == 0 || len(why[0].Peers) != len(p.members) {
 		t.Errorf("of a task that none here may have it is said %+v", why)
 	}
-	p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Have: all}}})
+	p.step(&message.Received{From: who, Message: &message.Message{Got: &message.Got{Job: id, Have: all}}})
 	if j.state != jobOver {
 		t.Error("the job is not over, of which its submitter has all")
 	}
@@ -88,7 +88,7 @@ func TestRunOnceMoreOfAFailure(t *testing.T) {
 	j := p.c.table.jobs[id]
 	_, who := schedtest.Identity(honestOne)
 	all := ledger.Set{{To: 3}}
-	p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Have: all}}})
+	p.step(&message.Received{From: who, Message: &message.Message{Got: &message.Got{Job: id, Have: all}}})
 	fails := func(m *poolMember, i uint64) *ledger.Row {
 		row := &ledger.Row{}
 		for k := range uint64(j.ledger.Rule().Retries + 1) {
@@ -103,7 +103,7 @@ func TestRunOnceMoreOfAFailure(t *testing.T) {
 	}
 	barred, other := p.members[0], p.members[1]
 	j.ledger.Rows[0], j.ledger.Rows[1] = fails(barred, 0), fails(other, 1)
-	p.step(message.Received{From: who, Message: message.Message{Submit: &message.Submit{Record: j.ledger.Record,
+	p.step(&message.Received{From: who, Message: &message.Message{Submit: &message.Submit{Record: j.ledger.Record,
 		Have: ledger.Set{{From: 2, To: 3}}, Delivery: 1, Accepted: true,
 		Again: []message.Again{{Index: 0, Not: []task.PeerID{barred.id}}, {Index: 1, Not: []task.PeerID{barred.id}}}}}})
 	p.run(time.Minute)
@@ -126,7 +126,7 @@ func TestRunOnceMoreByWhoRanIt(t *testing.T) {
 	p.run(time.Minute)
 	j := p.c.table.jobs[id]
 	_, who := schedtest.Identity(honestOne)
-	p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Have: ledger.Set{{To: 1}}}}})
+	p.step(&message.Received{From: who, Message: &message.Message{Got: &message.Got{Job: id, Have: ledger.Set{{To: 1}}}}})
 	had := j.ledger.Rows[0].Agreed()[0].Worker
 	var other task.PeerID
 	for _, m := range p.members {
@@ -136,7 +136,7 @@ func TestRunOnceMoreByWhoRanIt(t *testing.T) {
 	}
 	again := func(a message.Again) {
 		before := p.placed[id]
-		p.step(message.Received{From: who, Message: message.Message{Submit: &message.Submit{Record: j.ledger.Record,
+		p.step(&message.Received{From: who, Message: &message.Message{Submit: &message.Submit{Record: j.ledger.Record,
 			Accepted: true, Again: []message.Again{a}}}})
 		if p.run(time.Minute); p.placed[id] == before {
 			t.Fatalf("nobody gets it: %+v; why %+v", a, p.c.Why(id, 0))

@@ -22,8 +22,8 @@ func TestStatusTellsWhenItBegan(t *testing.T) {
 	given := l.start
 	for _, b := range []message.Begun{{Queued: 100 * time.Millisecond, Ago: 500 * time.Millisecond},
 		{Queued: time.Second, Ago: time.Second}} {
-		step(700*time.Millisecond, message.Received{From: worker,
-			Message: message.Message{Report: &message.Report{Slots: 2,
+		step(700*time.Millisecond, &message.Received{From: worker,
+			Message: &message.Message{Report: &message.Report{Slots: 2,
 				Ended: []message.Ending{{Attempt: l.attempt, Result: r, Begun: &b}}}}})
 	}
 	st, _ := c.Job(l.job.id, message.Page{Limit: 1})

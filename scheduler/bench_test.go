@@ -36,10 +36,10 @@ func busyCoordinator(b *testing.B, members int, waiting uint64) (*Coordinator, m
 	for i := range members {
 		_, id := schedtest.Identity(i + 1)
 		step(message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 40, Speed: 1}})
-		step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 2, Full: true}}})
+		step(&message.Received{From: id, Message: &message.Message{Report: &message.Report{Slots: 2, Full: true}}})
 	}
 	rec := schedtest.Job(b, key, waiting+uint64(members)*3, func(j *task.Job) { j.Work = time.Second })
-	step(message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}})
+	step(&message.Received{From: self, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
 	if len(leases) != members {
 		b.Fatalf("%d members got leases, want %d", len(leases), members)
 	}
@@ -86,7 +86,7 @@ func benchmarkStep(b *testing.B, members int, waiting uint64) {
 		if err := r.Sign(key); err != nil {
 			b.Fatal(err)
 		}
-		ev := message.Received{From: id, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: 2,
+		ev := &message.Received{From: id, Message: &message.Message{Report: &message.Report{Epoch: 1, Slots: 2,
 			Ended: []message.Ending{{Attempt: l.Attempt, Result: r}}}}}
 		b.StartTimer()
 		effects := c.Step(schedtest.Start, ev)
@@ -167,10 +167,10 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 		}
 	}
 	step(message.MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
-	step(message.Received{From: from, Message: message.Message{Report: &message.Report{Slots: overlay.MaxSlots,
+	step(&message.Received{From: from, Message: &message.Message{Report: &message.Report{Slots: overlay.MaxSlots,
 		Full: true}}})
 	rec := schedtest.Job(b, key, tasks, nil)
-	step(message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}})
+	step(&message.Received{From: self, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
 	for len(leases[from]) > 0 {
 		l := leases[from][0]
 		leases[from] = leases[from][1:]
@@ -188,7 +188,7 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		step(message.Received{From: from, Message: messages[0]})
+		step(&message.Received{From: from, Message: &messages[0]})
 	}
 	if j := c.table.jobs[rec.ID()]; j.done != tasks || len(j.ledger.Rows) != int(tasks) {
 		b.Fatalf("%d tasks are done, of %d there are rows", j.done, len(j.ledger.Rows))
@@ -225,7 +225,7 @@ func endOfFirst(tb testing.TB, h *host) message.Event {
 	if err := r.Sign(key); err != nil {
 		tb.Fatal(err)
 	}
-	return message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: h.slots,
+	return &message.Received{From: worker, Message: &message.Message{Report: &message.Report{Epoch: 1, Slots: h.slots,
 		Ended: []message.Ending{{Attempt: l.attempt, Result: r}}}}}
 }
 
@@ -242,14 +242,14 @@ func crowdedCoordinator(b testing.TB, jobs, slots int) (*Coordinator, *host) {
 				time.Hour
 		})
 		for _, e := range c.Step(schedtest.Start,
-			message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+			&message.Received{From: self, Message: &message.Message{Submit: &message.Submit{Record: rec}}}) {
 			if f, ok := e.(message.Fetch); ok {
 				c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 			}
 		}
 	}
 	c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
-	c.Step(schedtest.Start, message.Received{From: worker,
-		Message: message.Message{Report: &message.Report{Slots: slots, Full: true}}})
+	c.Step(schedtest.Start, &message.Received{From: worker,
+		Message: &message.Message{Report: &message.Report{Slots: slots, Full: true}}})
 	return c, c.members.hosts[worker]
 }

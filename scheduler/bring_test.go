@@ -47,7 +47,7 @@ func TestBring(t *testing.T) {
 		}
 		var came []uint64
 		m := message.Message{Got: &tt.got}
-		for _, e := range r.Step(schedtest.Start, message.Received{From: tt.from, Message: m}) {
+		for _, e := range r.Step(schedtest.Start, &message.Received{From: tt.from, Message: &m}) {
 			if s, ok := e.(message.Send); ok && s.Message.Progress != nil && s.To == tt.from {
 				for k := range s.Message.Progress.Tasks {
 					came = append(came, s.Message.Progress.Tasks[k].Index)

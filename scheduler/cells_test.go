@@ -42,7 +42,7 @@ func TestDividedRunsAreTold(t *testing.T) {
 		}
 	}
 	rec := c.table.jobs[id].ledger.Record
-	if runs, _ := told(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec,
+	if runs, _ := told(&message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec,
 		Accepted: true}}}); len(runs) > 0 {
 		t.Errorf("its submitter has spoken, and it says that it runs %v", runs)
 	}

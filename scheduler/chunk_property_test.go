@@ -79,8 +79,8 @@ func (r *chunkRun) drop(id task.PeerID, names []message.AttemptName) {
 			if l.Task == n.Task && l.Attempt == n.Attempt {
 				r.held[id] = append(r.held[id][:i:i], r.held[id][i+1:]...)
 				if n.Reason == message.DropRecall {
-					defer r.step(message.Received{From: id,
-						Message: message.Message{Report: &message.Report{Slots: 2,
+					defer r.step(&message.Received{From: id,
+						Message: &message.Message{Report: &message.Report{Slots: 2,
 							Refused: []message.Refusal{{Task: n.Task, Attempt: n.Attempt, Reason: message.DropRecall}}}}})
 				}
 				break
@@ -94,7 +94,7 @@ func (r *chunkRun) host() {
 	_, id := schedtest.Identity(n)
 	r.hosts = append(r.hosts, n)
 	r.step(message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30, Speed: float64(n), Slots: 2}})
-	r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: rapid.IntRange(1,
+	r.step(&message.Received{From: id, Message: &message.Message{Report: &message.Report{Slots: rapid.IntRange(1,
 		3).Draw(r.t, "slots")}}})
 }
 
@@ -121,7 +121,7 @@ func (r *chunkRun) submit() {
 		j.Work = rapid.SampledFrom([]time.Duration{0, time.Millisecond, 20 * time.Millisecond, time.Hour}).Draw(r.t, "work")
 		j.Replicas = rapid.IntRange(1, 2).Draw(r.t, "replicas")
 	})
-	r.step(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
+	r.step(&message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
 }
 
 // report ends some of what a host has, the first of it.
@@ -139,7 +139,7 @@ func (r *chunkRun) report(how task.Outcome) {
 		rep.Ended = append(rep.Ended, message.Ending{Attempt: l.Attempt, Result: res})
 	}
 	r.held[id] = r.held[id][count:]
-	r.step(message.Received{From: id, Message: message.Message{Report: rep}})
+	r.step(&message.Received{From: id, Message: &message.Message{Report: rep}})
 }
 
 func (r *chunkRun) refuse() {
@@ -150,7 +150,7 @@ func (r *chunkRun) refuse() {
 	last := len(r.held[id]) - 1
 	l := r.held[id][last]
 	r.held[id] = r.held[id][:last]
-	r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 2,
+	r.step(&message.Received{From: id, Message: &message.Message{Report: &message.Report{Slots: 2,
 		Refused: []message.Refusal{{Task: l.Task, Attempt: l.Attempt, Reason: "no"}}}}})
 }
 

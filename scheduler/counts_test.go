@@ -54,8 +54,8 @@ func (s *endings) tell() {
 	}
 	s.told++
 	_, from := schedtest.Identity(5)
-	s.c.Step(s.now, message.Received{From: from, Message: message.Message{Known: &message.Known{Epoch: 7, Session: s.told,
-		Seq: 1, Pairs: []message.Pair{{Key: ledger.RowKey(id), Value: value}}}}})
+	s.c.Step(s.now, &message.Received{From: from, Message: &message.Message{Known: &message.Known{
+		Epoch: 7, Session: s.told, Seq: 1, Pairs: []message.Pair{{Key: ledger.RowKey(id), Value: value}}}}})
 }
 
 // got has the submitter hold some of what it was brought.
@@ -65,7 +65,7 @@ func (s *endings) got() {
 			s.held.Add(i)
 		}
 	}
-	s.c.Step(s.now, message.Received{From: s.owner, Message: message.Message{Got: &message.Got{Job: s.job.id,
+	s.c.Step(s.now, &message.Received{From: s.owner, Message: &message.Message{Got: &message.Got{Job: s.job.id,
 		Have: s.held}}})
 }
 
@@ -96,14 +96,14 @@ func (s *endings) facts() {
 func (s *endings) loses() {
 	rec := s.job.ledger.Record
 	s.held = ledger.Set{{From: 0, To: rapid.Uint64Range(1, 6).Draw(s.t, "left")}}
-	s.c.Step(s.now, message.Received{From: s.owner, Message: message.Message{Submit: &message.Submit{Record: rec,
+	s.c.Step(s.now, &message.Received{From: s.owner, Message: &message.Message{Submit: &message.Submit{Record: rec,
 		Have: s.held}}})
 }
 
 // refuses has the submitter find a result of a worker wrong.
 func (s *endings) refuses() {
 	_, worker := schedtest.Identity(rapid.IntRange(10, 13).Draw(s.t, "refused"))
-	s.c.Step(s.now, message.Received{From: s.owner, Message: message.Message{Got: &message.Got{Job: s.job.id,
+	s.c.Step(s.now, &message.Received{From: s.owner, Message: &message.Message{Got: &message.Got{Job: s.job.id,
 		Have: s.held, Refused: []task.PeerID{worker}}}})
 }
 
@@ -181,7 +181,7 @@ func TestCountsFollowVerdicts(t *testing.T) {
 		var again []uint64
 		_, worker := schedtest.Identity(30)
 		s.c.Step(s.now, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
-		for _, e := range s.c.Step(s.now, message.Received{From: worker, Message: message.Message{Report: &message.Report{
+		for _, e := range s.c.Step(s.now, &message.Received{From: worker, Message: &message.Message{Report: &message.Report{
 			Epoch: 7, Slots: 9, Full: true}}}) {
 			if e, ok := e.(message.Send); ok && e.Message.Place != nil {
 				for _, l := range e.Message.Place.Leases {
@@ -205,7 +205,7 @@ func TestLostAtTheEnd(t *testing.T) {
 		s.tells(5, i, rowOfRuns(s.leasedRun(3, 9, 9+i, s.task(i), task.Completed, "x")))
 	}
 	all := message.Range{From: 0, To: 6}
-	s.c.Step(s.now, message.Received{From: s.owner, Message: message.Message{Got: &message.Got{Job: s.job.id,
+	s.c.Step(s.now, &message.Received{From: s.owner, Message: &message.Message{Got: &message.Got{Job: s.job.id,
 		Have: []message.Range{all}}}})
 	if s.job.state != jobOver || s.job.done != 6 || len(s.job.sent) != 0 {
 		t.Fatalf("%d tasks are done, the job is over: %v", s.job.done, s.job.state == jobOver)

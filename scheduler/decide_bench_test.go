@@ -56,8 +56,8 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 	for i, id := range peerNames(n) {
 		c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30,
 			Speed: 1 + float64(i%10)/10}})
-		c.Step(schedtest.Start, message.Received{From: id,
-			Message: message.Message{Report: &message.Report{Slots: 1, Full: true}}})
+		c.Step(schedtest.Start, &message.Received{From: id,
+			Message: &message.Message{Report: &message.Report{Slots: 1, Full: true}}})
 		forecast[id] = 0.25 * float64(1+i%100)
 	}
 	c.Foresee(forecast)
@@ -66,7 +66,7 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 		rec := schedtest.Job(tb, key, uint64(n/jobs),
 			func(j *task.Job) { j.Nonce[0], j.Work = byte(k), time.Duration(k+1)*time.Minute })
 		for _, e := range c.Step(schedtest.Start,
-			message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+			&message.Received{From: self, Message: &message.Message{Submit: &message.Submit{Record: rec}}}) {
 			if f, ok := e.(message.Fetch); ok {
 				c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 			}

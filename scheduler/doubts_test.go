@@ -123,7 +123,7 @@ func TestStandstillIsNotDoubted(t *testing.T) {
 			for _, l := range m.holds {
 				r.Held = append(r.Held, message.Held{Task: l.lease.Task, Attempt: l.lease.Attempt, Running: true})
 			}
-			p.step(message.Received{From: m.id, Message: message.Message{Report: &r}})
+			p.step(&message.Received{From: m.id, Message: &message.Message{Report: &r}})
 		}
 		for range 60 {
 			p.now = p.now.Add(time.Second)

@@ -35,7 +35,7 @@ func (r *ran) says(t *testing.T, offer bool, delivery uint64, held ...message.Ra
 		m = message.Message{Submit: &message.Submit{Record: r.job.ledger.Record, Have: held, Delivery: delivery,
 			Signature: f.Signed}}
 	}
-	return r.c.Step(schedtest.Start, message.Received{From: r.owner, Message: m})
+	return r.c.Step(schedtest.Start, &message.Received{From: r.owner, Message: &m})
 }
 
 // newSigned is newRan of a leader that asks for signatures, whose submitter has given one.
@@ -134,8 +134,8 @@ func TestSubmitterIsReminded(t *testing.T) {
 		s.Step(schedtest.Start, message.Offer{Record: r.job.ledger.Record})
 		h := *shown
 		tt.change(&h)
-		said := s.Step(schedtest.Start, message.Received{From: r.c.self,
-			Message: message.Message{Accepted: &message.Accepted{Job: r.job.id, Held: &h}}})
+		said := s.Step(schedtest.Start, &message.Received{From: r.c.self,
+			Message: &message.Message{Accepted: &message.Accepted{Job: r.job.id, Held: &h}}})
 		said = append(said, s.Step(schedtest.Start.Add(time.Minute), message.Wake{})...)
 		k := slices.IndexFunc(said, func(e message.Effect) bool {
 			send, ok := e.(message.Send)
@@ -145,7 +145,8 @@ func TestSubmitterIsReminded(t *testing.T) {
 			t.Fatalf("%s: it says %+v", name, said)
 		}
 		if tt.want > 0 {
-			r.c.Step(schedtest.Start, message.Received{From: owner, Message: said[k].(message.Send).Message})
+			again := said[k].(message.Send).Message
+			r.c.Step(schedtest.Start, &message.Received{From: owner, Message: &again})
 			if f := r.job.ledger.Facts; f.Held().Count() != 0 || f.Delivery != 1 || r.job.state != jobOpen {
 				t.Errorf("after another delivery began: %+v", f)
 			}

@@ -62,7 +62,7 @@ func TestOddTimes(t *testing.T) {
 		pairs := []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}, {Key: rowKey, Value: rowOfTime(t, at)}}
 		c := NewCoordinator(self, Default(), 7)
 		if m, ok := travelled(t, message.Message{Known: &message.Known{Epoch: 7, Session: 1, Seq: 1, Pairs: pairs}}); ok {
-			for _, e := range c.Step(schedtest.Start, message.Received{From: stranger, Message: m}) {
+			for _, e := range c.Step(schedtest.Start, &message.Received{From: stranger, Message: &m}) {
 				checkKept(t, name, e)
 			}
 		}
@@ -71,7 +71,7 @@ func TestOddTimes(t *testing.T) {
 		r.session.state = following
 		if m, ok := travelled(t, message.Message{Copy: &message.Copy{Epoch: 9, Session: r.session.id, Seq: 1,
 			Pairs: pairs}}); ok {
-			r.Step(schedtest.Start, message.Received{From: stranger, Message: m})
+			r.Step(schedtest.Start, &message.Received{From: stranger, Message: &m})
 			erased := false
 			for _, e := range r.Step(schedtest.Start.Add(vetAfter), message.Wake{}) { // until then it is unread
 				if p, ok := e.(message.Persist); ok && p.Key == coordinatorPrefix+rowKey && p.Value == nil {
@@ -115,7 +115,7 @@ func TestOddTimesOfAProgress(t *testing.T) {
 		if !ok {
 			continue
 		}
-		for _, e := range s.Step(schedtest.Start, message.Received{From: leader, Message: m}) {
+		for _, e := range s.Step(schedtest.Start, &message.Received{From: leader, Message: &m}) {
 			if p, ok := e.(message.Persist); ok && strings.HasPrefix(p.Key, submitter.ResultsPrefix) {
 				if _, err := submitter.DecodeSummary(p.Value); err != nil {
 					t.Errorf("%s: a result is kept that cannot be read: %v", name, err)
@@ -149,7 +149,7 @@ func TestRowStaysWithinAFrame(t *testing.T) {
 		if !ok {
 			t.Fatal("a frame of one result is refused")
 		}
-		r.c.Step(schedtest.Start, message.Received{From: from, Message: m})
+		r.c.Step(schedtest.Start, &message.Received{From: from, Message: &m})
 		if n := len(schedtest.Encoded(t, r.job.ledger.Rows[5])); n > ledger.MaxPairBytes {
 			t.Fatalf("a row of %d bytes", n)
 		}
@@ -167,7 +167,7 @@ func TestRowOfManyWorkers(t *testing.T) {
 		key, from := schedtest.Identity(100 + s)
 		row := &ledger.Row{}
 		row.AddResult(message.Attempt{Epoch: 1, Seq: uint64(s)}, schedtest.Result(t, key, id, "x"))
-		r.c.Step(schedtest.Start.Add(time.Duration(s)*time.Second), message.Received{From: from, Message: message.Message{
+		r.c.Step(schedtest.Start.Add(time.Duration(s)*time.Second), &message.Received{From: from, Message: &message.Message{
 			Known: &message.Known{Epoch: 7, Session: 1, Seq: 1, Pairs: []message.Pair{
 				{Key: ledger.RowKey(id), Value: schedtest.Encoded(t, row)}}}}})
 	}
@@ -199,7 +199,7 @@ func TestOutputsThatNobodyAskedFor(t *testing.T) {
 		{Known: &message.Known{Epoch: 7, Session: 1, Seq: 1, Pairs: []message.Pair{{Key: ledger.RowKey(id),
 			Value: schedtest.Encoded(t, row)}}}},
 	} {
-		r.c.Step(schedtest.Start, message.Received{From: worker, Message: m})
+		r.c.Step(schedtest.Start, &message.Received{From: worker, Message: &m})
 		if v := r.job.ledger.Verdict(4); v != ledger.Open {
 			t.Errorf("the task is %v", v)
 		}
@@ -210,7 +210,7 @@ func TestOutputsThatNobodyAskedFor(t *testing.T) {
 	s := submitter.New(owner, message.DefaultTiming(), submitter.Default(), ownerKey)
 	s.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 7})
 	s.Step(schedtest.Start, message.Offer{Record: r.job.ledger.Record})
-	s.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Progress: &message.Progress{
+	s.Step(schedtest.Start, &message.Received{From: leader, Message: &message.Message{Progress: &message.Progress{
 		Job: r.job.id, Tasks: []message.TaskSummary{{Index: 4, Results: []task.Result{forged(id)}}}}}})
 	if st, _ := s.Job(r.job.id); st.Held != 0 {
 		t.Errorf("the submitter holds %d results", st.Held)

@@ -27,7 +27,7 @@ func curious(t *testing.T, members int, tasks uint64) (*Coordinator, task.JobID)
 			c.Step(now, message.MemberSeen{Advert: a})
 		}
 		if i%7 > 0 {
-			c.Step(now, message.Received{From: peer, Message: message.Message{Report: &message.Report{
+			c.Step(now, &message.Received{From: peer, Message: &message.Message{Report: &message.Report{
 				Epoch: 7, Slots: a.Slots, Full: true, Born: 1}}})
 		}
 		if i%11 == 0 {
@@ -35,7 +35,7 @@ func curious(t *testing.T, members int, tasks uint64) (*Coordinator, task.JobID)
 		}
 	}
 	rec := schedtest.Job(t, key, tasks, func(j *task.Job) { j.Replicas, j.Memory = 2, 1<<30 })
-	for _, e := range c.Step(now, message.Received{From: owner, Message: message.Message{
+	for _, e := range c.Step(now, &message.Received{From: owner, Message: &message.Message{
 		Submit: &message.Submit{Record: rec}}}) {
 		if f, ok := e.(message.Fetch); ok {
 			c.Step(now, message.Fetched{Key: f.Key})
@@ -88,7 +88,7 @@ func TestHostsWithoutAdvertAreForgotten(t *testing.T) {
 		_, self := schedtest.Identity(0)
 		c := NewCoordinator(self, Default(), 7)
 		for i := range 100 {
-			c.Step(schedtest.Start, message.Received{From: task.PeerID(fmt.Sprint("stranger", i)), Message: message.Message{
+			c.Step(schedtest.Start, &message.Received{From: task.PeerID(fmt.Sprint("stranger", i)), Message: &message.Message{
 				Report: &message.Report{Epoch: 7, Full: full}}})
 		}
 		c.Step(schedtest.Start.Add(2*Default().LeaseTTL), message.Wake{})

@@ -93,7 +93,7 @@ func (c *Config) ours(spec *task.Job) bool { return c.Overlay == "" || spec.Over
 
 // submit takes in a job, or answers what is known of it.
 func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
-	id := s.Record.ID()
+	id, submitter := t.c.cfg.Opened.Names(&s.Record)
 	if j := t.jobs[id]; j != nil {
 		if j.state != jobFetching && from == j.submitter {
 			t.heardFrom(j)
@@ -117,7 +117,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		refuse(elsewhere, 0)
 	case !s.Accepted && t.c.cfg.Rules.lessThan(spec) != "":
 		refuse(t.c.cfg.Rules.lessThan(spec), 0)
-	case s.Record.Submitter() != from:
+	case submitter != from:
 		refuse("only its submitter may offer a job", 0)
 	default:
 		size := recordBytes(&s.Record)

@@ -69,8 +69,8 @@ func TestArrivedAndFixed(t *testing.T) {
 	c.transfers.bookAwaiting(j, i, h, message.Attempt{Epoch: 1, Seq: a.Seq + 1}, a, "on its way")
 	l = h.leases[0]
 	held := message.Held{Task: l.taskID(), Attempt: l.attempt, Running: true, Fixed: true}
-	step(time.Second, message.Received{From: worker,
-		Message: message.Message{Report: &message.Report{Slots: 2, Held: []message.Held{held}}}})
+	step(time.Second, &message.Received{From: worker,
+		Message: &message.Message{Report: &message.Report{Slots: 2, Held: []message.Held{held}}}})
 	if l.state != leasing.Running || !l.fixed || j.migrations != 1 {
 		t.Errorf("the lease is %v, fixed: %v, after %d moves", l.state, l.fixed, j.migrations)
 	}

@@ -45,18 +45,18 @@ func FuzzDecodeFrame(f *testing.F) {
 		r.Step(schedtest.Start, message.LeaderChanged{Leader: from, Epoch: 3})
 		r.session.id, r.session.state = 9, following // as a leader that guesses well would find it
 		for _, m := range messages {
-			for _, e := range c.Step(schedtest.Start, message.Received{From: from, Message: m}) {
+			for _, e := range c.Step(schedtest.Start, &message.Received{From: from, Message: &m}) {
 				if e, ok := e.(message.Fetch); ok {
 					c.Step(schedtest.Start, message.Fetched{Key: e.Key})
 				}
 			}
-			for _, e := range r.Step(schedtest.Start, message.Received{From: from, Message: m}) {
+			for _, e := range r.Step(schedtest.Start, &message.Received{From: from, Message: &m}) {
 				if e, ok := e.(message.Fetch); ok {
 					r.Step(schedtest.Start, message.Fetched{Key: e.Key})
 				}
 			}
-			w.Step(schedtest.Start, message.Received{From: from, Message: m})
-			s.Step(schedtest.Start, message.Received{From: from, Message: m})
+			w.Step(schedtest.Start, &message.Received{From: from, Message: &m})
+			s.Step(schedtest.Start, &message.Received{From: from, Message: &m})
 		}
 		c.Step(schedtest.Start.Add(time.Hour), message.Wake{})
 		r.Step(schedtest.Start.Add(time.Hour), message.Wake{})

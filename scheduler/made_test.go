@@ -41,7 +41,7 @@ func (b *madeBench) step(ev message.Event) {
 }
 
 func (b *madeBench) say(from task.PeerID, m message.Message) {
-	b.step(message.Received{From: from, Message: m})
+	b.step(&message.Received{From: from, Message: &m})
 }
 
 // ready lists the tasks that wait for a worker, of the stage that reads the first.

@@ -53,15 +53,15 @@ func TestLongSweep(t *testing.T) {
 					for i := range p.Tasks {
 						have.Add(p.Tasks[i].Index)
 					}
-					step(message.Received{From: self, Message: message.Message{Got: &message.Got{Job: p.Job, Have: have}}})
+					step(&message.Received{From: self, Message: &message.Message{Got: &message.Got{Job: p.Job, Have: have}}})
 				}
 			}
 		}
 	}
 	step(message.MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
-	step(message.Received{From: from, Message: message.Message{Report: &message.Report{Slots: overlay.MaxSlots,
+	step(&message.Received{From: from, Message: &message.Message{Report: &message.Report{Slots: overlay.MaxSlots,
 		Full: true}}})
-	step(message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}})
+	step(&message.Received{From: self, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
 	next := min(1<<16, tasks/2) // when to look
 	sent := 0
 	for n := uint64(0); len(leases) > 0; {
@@ -78,7 +78,7 @@ func TestLongSweep(t *testing.T) {
 			ended = append(ended, message.Ending{Attempt: l.Attempt, Result: r})
 		}
 		n += uint64(len(ended))
-		step(message.Received{From: from, Message: message.Message{Report: &message.Report{Epoch: 1,
+		step(&message.Received{From: from, Message: &message.Message{Report: &message.Report{Epoch: 1,
 			Slots: overlay.MaxSlots, Ended: ended}}})
 		if n >= next {
 			next += 1 << 17
@@ -125,14 +125,14 @@ func newcomer(t *testing.T, c *Coordinator) (sent int) {
 		switch {
 		case !ok:
 		case e.To == c.self:
-			pending = append(pending, c.Step(schedtest.Start, message.Received{From: id, Message: e.Message})...)
+			pending = append(pending, c.Step(schedtest.Start, &message.Received{From: id, Message: &e.Message})...)
 		case e.To == id:
 			b, err := message.EncodeFrame([]message.Message{e.Message})
 			if err != nil {
 				t.Fatal(err)
 			}
 			sent += len(b)
-			pending = append(pending, r.Step(schedtest.Start, message.Received{From: c.self, Message: e.Message})...)
+			pending = append(pending, r.Step(schedtest.Start, &message.Received{From: c.self, Message: &e.Message})...)
 		}
 	}
 	if r.Digest() != c.Digest() {

@@ -21,7 +21,7 @@ func TestNewGroupLetsWorkersKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := NewCoordinator(self, Default(), 7)
-	report := message.Received{From: worker, Message: message.Message{Report: &message.Report{
+	report := &message.Received{From: worker, Message: &message.Message{Report: &message.Report{
 		Slots: 2, Full: true, Ended: []message.Ending{{Attempt: message.Attempt{Epoch: 3, Seq: 1}, Result: r}},
 		Held: []message.Held{{Task: task.TaskID{Job: rec.ID(), Index: 1}, Attempt: message.Attempt{Epoch: 3, Seq: 2},
 			Running: true}},
@@ -55,11 +55,11 @@ func TestNewGroupUsesKeptResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := NewCoordinator(self, Default(), 7)
-	kept := message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2,
+	kept := &message.Received{From: worker, Message: &message.Message{Report: &message.Report{Slots: 2,
 		Ended: []message.Ending{{Attempt: message.Attempt{Epoch: 3, Seq: 1}, Result: r}}}}}
 	c.Step(schedtest.Start, kept)
 	for _, e := range c.Step(schedtest.Start.Add(time.Minute),
-		message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+		&message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec}}}) {
 		if f, ok := e.(message.Fetch); ok {
 			c.Step(schedtest.Start.Add(time.Minute), message.Fetched{Key: f.Key})
 		}

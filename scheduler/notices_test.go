@@ -20,7 +20,7 @@ import (
 func (d *decided) says(peer task.PeerID, seq uint64, state overlay.State, slots int) {
 	d.c.Step(d.c.now, message.MemberSeen{Advert: overlay.Advert{Peer: peer, Seq: seq, State: state, Slots: slots,
 		Memory: 1 << 30, Speed: 1}})
-	d.c.Step(d.c.now, message.Received{From: peer, Message: message.Message{Report: &message.Report{Slots: slots,
+	d.c.Step(d.c.now, &message.Received{From: peer, Message: &message.Message{Report: &message.Report{Slots: slots,
 		State: uint8(state)}}})
 }
 
@@ -93,7 +93,7 @@ func aNoticed(tb *testing.T, t *rapid.T, policy string) *decided {
 		key, self := schedtest.Identity(0)
 		rec := schedtest.Job(tb, key, 3, func(j *task.Job) { j.Nonce[0], j.Memory = 99, task.MaxMemory })
 		for _, e := range d.c.Step(d.c.now,
-			message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+			&message.Received{From: self, Message: &message.Message{Submit: &message.Submit{Record: rec}}}) {
 			if f, ok := e.(message.Fetch); ok {
 				d.c.Step(d.c.now, message.Fetched{Key: f.Key})
 			}

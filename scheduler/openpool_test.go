@@ -169,7 +169,7 @@ func (p *openPool) say(m *poolMember) {
 		}
 		r.Held = append(r.Held, h)
 	}
-	p.step(message.Received{From: m.id, Message: message.Message{Report: &r}})
+	p.step(&message.Received{From: m.id, Message: &message.Message{Report: &r}})
 }
 
 // run has time pass, second by second.
@@ -224,7 +224,7 @@ func (p *openPool) submit(submitter int, tasks uint64, takes time.Duration, chan
 
 func (p *openPool) offer(submitter int, rec task.Record) {
 	_, from := schedtest.Identity(submitter)
-	p.step(message.Received{From: from, Message: message.Message{Submit: &message.Submit{Record: rec}}})
+	p.step(&message.Received{From: from, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
 }
 
 // tell has a member tell of jobs as a coordinator before it would.
@@ -234,7 +234,7 @@ func (p *openPool) tell(m *poolMember, recs ...task.Record) {
 	for _, rec := range recs {
 		k.Pairs = append(k.Pairs, message.Pair{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()})
 	}
-	p.step(message.Received{From: m.id, Message: message.Message{Known: k}})
+	p.step(&message.Received{From: m.id, Message: &message.Message{Known: k}})
 }
 
 // runsOf counts the tasks of some jobs that run now.

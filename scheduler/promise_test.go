@@ -84,10 +84,10 @@ func (l *ledTest) settle() {
 		toR, toC := l.toR, l.toC
 		l.toR, l.toC = nil, nil
 		for _, m := range toR {
-			l.follower(message.Received{From: l.c.self, Message: m})
+			l.follower(&message.Received{From: l.c.self, Message: &m})
 		}
 		for _, m := range toC {
-			l.leader(message.Received{From: l.r.self, Message: m})
+			l.leader(&message.Received{From: l.r.self, Message: &m})
 		}
 	}
 }
@@ -116,11 +116,11 @@ func TestPromisesWait(t *testing.T) {
 	key, owner := schedtest.Identity(1)
 	workerKey, worker := schedtest.Identity(3)
 	l.leader(message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
-	hello := message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true}}}
+	hello := &message.Received{From: worker, Message: &message.Message{Report: &message.Report{Slots: 2, Full: true}}}
 	l.leader(hello)
 	l.want("acks", 1)
 	rec := schedtest.Job(t, key, 2, nil)
-	l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
+	l.leader(&message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
 	l.want("accepted", 0)
 	l.settle()
 	l.want("accepted", 0) // the record is there, the blocks are not
@@ -133,8 +133,8 @@ func TestPromisesWait(t *testing.T) {
 		if err := r.Sign(workerKey); err != nil {
 			t.Fatal(err)
 		}
-		l.leader(message.Received{From: worker,
-			Message: message.Message{Report: &message.Report{Slots: 2,
+		l.leader(&message.Received{From: worker,
+			Message: &message.Message{Report: &message.Report{Slots: 2,
 				Ended: []message.Ending{{Attempt: lease.Attempt, Result: r}}}}})
 	}
 	small, large := outputOf(task.TaskID{Index: 0}), outputOf(task.TaskID{Index: 1})
@@ -170,8 +170,8 @@ func TestPromisesGoOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLedTest(t)
 			key, owner := schedtest.Identity(1)
-			l.leader(message.Received{From: owner,
-				Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
+			l.leader(&message.Received{From: owner,
+				Message: &message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 			l.want("accepted", 0)
 			what(l)
 			l.want("accepted", 1)
@@ -185,7 +185,7 @@ func TestSilentFollowerComesBack(t *testing.T) {
 	l := newLedTest(t)
 	key, owner := schedtest.Identity(1)
 	l.leader(message.Suspected{Peer: l.r.self})
-	l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key,
+	l.leader(&message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key,
 		2, nil)}}})
 	l.toR = nil // lost
 	for range 5 {
@@ -208,7 +208,7 @@ func TestOutrunIsTold(t *testing.T) {
 	c := NewCoordinator(self, Default(), 7)
 	outrun := func(epoch uint64) (n int) {
 		for _, e := range c.Step(schedtest.Start,
-			message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: epoch}}}) {
+			&message.Received{From: worker, Message: &message.Message{Report: &message.Report{Epoch: epoch}}}) {
 			if e, ok := e.(message.Outrun); ok && e.Epoch == epoch {
 				n++
 			}
@@ -231,13 +231,13 @@ func TestBeginKeepsPromises(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLedTest(t)
 			key, owner := schedtest.Identity(1)
-			l.leader(message.Received{From: owner,
-				Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
+			l.leader(&message.Received{From: owner,
+				Message: &message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 			l.toR = nil // the copy is lost with its epoch
 			l.c.Begin(8)
 			l.leader(message.Wake{})
-			l.leader(message.Received{From: owner,
-				Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
+			l.leader(&message.Received{From: owner,
+				Message: &message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 			l.want("accepted", 0)
 			if silent {
 				l.leader(message.Suspected{Peer: second})

@@ -62,7 +62,7 @@ func TestSlowStart(t *testing.T) {
 		t.Errorf("it has %d slots and a speed of %v at last", h.slots, h.speed)
 	}
 	l := big.holds[0].lease
-	p.step(message.Received{From: big.id, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: 64,
+	p.step(&message.Received{From: big.id, Message: &message.Message{Report: &message.Report{Epoch: 1, Slots: 64,
 		State: uint8(overlay.Available), Ended: []message.Ending{{Attempt: l.Attempt,
 			Result: task.Result{Task: l.Task, Worker: big.id, Outcome: task.Completed}}}}}}) // not signed
 	if h.slots != startSlots || h.speed != startSpeed {

@@ -77,9 +77,9 @@ func TestQuotaEnds(t *testing.T) {
 	if p.submit(greedyOne, 10, time.Hour, nil); len(p.refused) != 1 {
 		t.Fatal("one more than the quota is taken")
 	}
-	p.step(message.Received{From: from, Message: message.Message{Cancel: &message.Cancel{Job: first,
+	p.step(&message.Received{From: from, Message: &message.Message{Cancel: &message.Cancel{Job: first,
 		Signature: task.SignCancel(first, key)}}})
-	p.step(message.Received{From: from, Message: message.Message{Got: &message.Got{Job: first, Final: true,
+	p.step(&message.Received{From: from, Message: &message.Message{Got: &message.Got{Job: first, Final: true,
 		Signature: task.SignCancel(first, key)}}})
 	p.c.table.jobs[first].told = true // whatever its submitter signs to say so
 	if p.submit(greedyOne, 10, time.Hour, nil); len(p.refused) != 1 {

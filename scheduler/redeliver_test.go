@@ -32,8 +32,8 @@ func newRan(t *testing.T, change func(*task.Job)) *ran {
 }
 
 func (r *ran) submit(rec task.Record, have ...message.Range) []message.Effect {
-	effects := r.c.Step(schedtest.Start, message.Received{From: r.owner,
-		Message: message.Message{Submit: &message.Submit{Record: rec, Have: have}}})
+	effects := r.c.Step(schedtest.Start, &message.Received{From: r.owner,
+		Message: &message.Message{Submit: &message.Submit{Record: rec, Have: have}}})
 	for _, e := range effects {
 		if f, ok := e.(message.Fetch); ok {
 			r.c.Step(schedtest.Start, message.Fetched{Key: f.Key})
@@ -49,7 +49,7 @@ func (r *ran) tell(session uint64, f *ledger.Facts, now time.Time) {
 		panic(err)
 	}
 	_, from := schedtest.Identity(5)
-	r.c.Step(now, message.Received{From: from, Message: message.Message{Known: &message.Known{
+	r.c.Step(now, &message.Received{From: from, Message: &message.Message{Known: &message.Known{
 		Epoch: 7, Session: session, Seq: 1, Pairs: []message.Pair{{Key: ledger.FactsKey(r.job.id), Value: value}},
 	}}})
 }
@@ -113,7 +113,7 @@ func TestFinalIsSigned(t *testing.T) {
 		if signed {
 			g.Signature = task.SignCancel(r.job.id, key)
 		}
-		r.c.Step(schedtest.Start, message.Received{From: r.owner, Message: message.Message{Got: g}})
+		r.c.Step(schedtest.Start, &message.Received{From: r.owner, Message: &message.Message{Got: g}})
 		if r.job.state != jobOver || r.job.summary().State != message.JobCancelled || r.job.ledger.Over() != signed {
 			t.Errorf("signed %v: %s, in the ledger %v", signed, r.job.summary().State, r.job.ledger.Over())
 		}
@@ -154,8 +154,8 @@ func TestSubmitterLacksWhatIsHere(t *testing.T) {
 	if err := res.Sign(key); err != nil {
 		t.Fatal(err)
 	}
-	r.c.Step(schedtest.Start, message.Received{From: worker,
-		Message: message.Message{Report: &message.Report{Ended: []message.Ending{{Attempt: message.Attempt{Epoch: 3,
+	r.c.Step(schedtest.Start, &message.Received{From: worker,
+		Message: &message.Message{Report: &message.Report{Ended: []message.Ending{{Attempt: message.Attempt{Epoch: 3,
 			Seq: 1}, Result: res}}}}})
 	all := []message.Range{{From: 0, To: 3}, {From: 4, To: 5}}
 	r.submit(r.job.ledger.Record, all...)
@@ -185,7 +185,7 @@ func TestFactsOfFormerDeliveries(t *testing.T) {
 		t.Fatalf("delivery %d", r.job.ledger.Facts.Delivery)
 	}
 	r.c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Slots: 6, Memory: 1 << 40}})
-	r.c.Step(schedtest.Start, message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: 7,
+	r.c.Step(schedtest.Start, &message.Received{From: worker, Message: &message.Message{Report: &message.Report{Epoch: 7,
 		Slots: 6, Full: true}}})
 	before := len(r.job.live)
 	if before == 0 {

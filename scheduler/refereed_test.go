@@ -24,7 +24,7 @@ func (s *signing) marked(worker int, l message.Lease, c message.Checkpoint, mark
 func (s *signing) reported(worker int, l message.Lease, c message.Checkpoint, failure string, marks []message.Mark,
 ) (a *message.Audit) {
 	_, peer := schedtest.Identity(worker)
-	for _, e := range s.c.Step(s.now, message.Received{From: peer, Message: message.Message{Report: &message.Report{
+	for _, e := range s.c.Step(s.now, &message.Received{From: peer, Message: &message.Message{Report: &message.Report{
 		Epoch: 7, Slots: 4, State: uint8(overlay.Available),
 		Held:  []message.Held{{Task: l.Task, Attempt: l.Attempt, Running: true}},
 		Saved: []message.SavedState{{Task: l.Task, Attempt: l.Attempt, Marks: marks, Checkpoint: c}}}}}) {

@@ -23,7 +23,7 @@ func TestRefusedWorker(t *testing.T) {
 	}
 	refuse := func(from int) {
 		_, who := schedtest.Identity(from)
-		p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id,
+		p.step(&message.Received{From: who, Message: &message.Message{Got: &message.Got{Job: id,
 			Refused: []task.PeerID{liar.id}}}})
 	}
 	refuse(greedyOne)
@@ -78,11 +78,11 @@ func TestRefusedResults(t *testing.T) {
 		}
 	}
 	_, who := schedtest.Identity(honestOne)
-	p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Have: held}}})
+	p.step(&message.Received{From: who, Message: &message.Message{Got: &message.Got{Job: id, Have: held}}})
 	if j.state != jobOver {
 		t.Fatal("the job goes on before anything was found wrong")
 	}
-	p.step(message.Received{From: who, Message: message.Message{Submit: &message.Submit{Record: j.ledger.Record,
+	p.step(&message.Received{From: who, Message: &message.Message{Submit: &message.Submit{Record: j.ledger.Record,
 		Have: kept, Accepted: true, Refused: []task.PeerID{liar.id}}}})
 	if j.state != jobOpen {
 		t.Fatal("the job is not open again")

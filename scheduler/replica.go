@@ -137,8 +137,8 @@ func (r *Replica) Step(now time.Time, ev message.Event) []message.Effect {
 	switch ev := ev.(type) {
 	case message.LeaderChanged:
 		r.follow(ev.Leader, ev.Epoch)
-	case message.Received:
-		r.receive(ev.From, &ev.Message)
+	case *message.Received:
+		r.receive(ev.From, ev.Message)
 	case message.Fetched:
 		r.fetched(ev)
 	case message.GroupIs:

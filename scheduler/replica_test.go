@@ -172,10 +172,10 @@ func TestReplicaIgnores(t *testing.T) {
 	r := NewReplica(self, Default())
 	r.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 5})
 	id := r.session.id
-	r.Step(schedtest.Start, message.Received{From: leader,
-		Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
-	r.Step(schedtest.Start, message.Received{From: leader,
-		Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true,
+	r.Step(schedtest.Start, &message.Received{From: leader,
+		Message: &message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
+	r.Step(schedtest.Start, &message.Received{From: leader,
+		Message: &message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true,
 			Follow: true}}})
 	if !r.Synced() {
 		t.Fatal("no session came to be")
@@ -190,7 +190,7 @@ func TestReplicaIgnores(t *testing.T) {
 		"another session": {leader, message.Copy{Epoch: 5, Session: id + 1, Seq: 1, Pairs: pairs}},
 		"a gap":           {leader, message.Copy{Epoch: 5, Session: id, Seq: 2, Pairs: pairs}},
 	} {
-		effects := r.Step(schedtest.Start, message.Received{From: c.from, Message: message.Message{Copy: &c.copy}})
+		effects := r.Step(schedtest.Start, &message.Received{From: c.from, Message: &message.Message{Copy: &c.copy}})
 		if len(r.ledger.Jobs) > 0 {
 			t.Fatalf("took a copy from %s", name)
 		}
@@ -198,7 +198,7 @@ func TestReplicaIgnores(t *testing.T) {
 			t.Errorf("%s is answered with %+v", name, effects)
 		}
 	}
-	good := message.Received{From: leader, Message: message.Message{Copy: &message.Copy{Epoch: 5, Session: id, Seq: 1,
+	good := &message.Received{From: leader, Message: &message.Message{Copy: &message.Copy{Epoch: 5, Session: id, Seq: 1,
 		Pairs: pairs}}}
 	effects := r.Step(schedtest.Start, good)
 	if _, first := effects[0].(message.Persist); !first || len(r.ledger.Jobs) != 1 {
@@ -299,7 +299,7 @@ func TestLeadsWhereItLed(t *testing.T) {
 				m.Known = &known
 			}
 			told := uint64(0)
-			for _, e := range c.Step(schedtest.Start, message.Received{From: worker, Message: m}) {
+			for _, e := range c.Step(schedtest.Start, &message.Received{From: worker, Message: &m}) {
 				if e, ok := e.(message.Outrun); ok {
 					told = e.Epoch
 				}
@@ -320,10 +320,10 @@ func TestHoldsTheNewest(t *testing.T) {
 	r := NewReplica(self, Default())
 	r.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 5})
 	id := r.session.id
-	r.Step(schedtest.Start, message.Received{From: leader,
-		Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
-	r.Step(schedtest.Start, message.Received{From: leader,
-		Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true,
+	r.Step(schedtest.Start, &message.Received{From: leader,
+		Message: &message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
+	r.Step(schedtest.Start, &message.Received{From: leader,
+		Message: &message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true,
 			Follow: true}}})
 	name := message.HoldName{Task: task.TaskID{Job: rec.ID(), Index: 1}, Kind: message.HoldState}
 	var fetches []message.Fetch
@@ -344,7 +344,7 @@ func TestHoldsTheNewest(t *testing.T) {
 		if seq == 0 {
 			c.Pairs = []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}}
 		}
-		step(message.Received{From: leader, Message: message.Message{Copy: c}})
+		step(&message.Received{From: leader, Message: &message.Message{Copy: c}})
 	}
 	if len(fetches) != 1 || len(held) != 0 {
 		t.Fatalf("at first %d fetches and %d answers", len(fetches), len(held))

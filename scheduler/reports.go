@@ -183,27 +183,41 @@ func (r *reports) missing(h *host, told *message.Report, reborn bool) {
 	if len(h.leases)+len(h.coming) == 0 {
 		return
 	}
-	type name struct {
-		id task.TaskID
-		a  message.Attempt
-	}
-	listed := make(map[name]bool, len(told.Held)+len(told.Ended))
-	for i := range told.Held {
-		listed[name{told.Held[i].Task, told.Held[i].Attempt}] = true
-	}
-	for i := range told.Ended {
-		listed[name{told.Ended[i].Result.Task, told.Ended[i].Attempt}] = true
-	}
-	for _, l := range slices.Clone(h.leases) {
-		young := r.c.now.Before(l.start.Add(2 * r.c.cfg.ReportEvery))
-		if (!young || reborn) && l.is(leasing.Expires) && !listed[name{l.taskID(), l.attempt}] {
-			if l.is(leasing.Hearsay) && !l.diedWithWorker() {
-				l.take(leasing.Unstarts) // it never did there, or what it did was told to a leader before
+	listed := listedIn(told)
+	lacks := func(l *lease) bool { return !listed(l.taskID(), l.attempt) }
+	if slices.ContainsFunc(h.leases, lacks) { // mostly it has all
+		for _, l := range slices.Clone(h.leases) {
+			young := r.c.now.Before(l.start.Add(2 * r.c.cfg.ReportEvery))
+			if (!young || reborn) && l.is(leasing.Expires) && lacks(l) {
+				if l.is(leasing.Hearsay) && !l.diedWithWorker() {
+					l.take(leasing.Unstarts) // it never did there, or what it did was told to a leader before
+				}
+				r.giveUp(l, "lost", "the worker does not have it any more")
 			}
-			r.giveUp(l, "lost", "the worker does not have it any more")
 		}
 	}
-	r.c.transfers.missingAhead(h, reborn, func(id task.TaskID, a message.Attempt) bool { return listed[name{id, a}] })
+	r.c.transfers.missingAhead(h, reborn, listed)
+}
+
+// fewListed is up to how many attempts a report is searched for one: of more a set is made.
+const fewListed = 8
+
+// listedIn returns what says whether a report names an attempt.
+func listedIn(told *message.Report) func(task.TaskID, message.Attempt) bool {
+	if len(told.Held)+len(told.Ended) <= fewListed {
+		return func(id task.TaskID, a message.Attempt) bool {
+			return slices.ContainsFunc(told.Held, func(h message.Held) bool { return h.Task == id && h.Attempt == a }) ||
+				slices.ContainsFunc(told.Ended, func(e message.Ending) bool { return e.Result.Task == id && e.Attempt == a })
+		}
+	}
+	set := make(map[message.AttemptName]bool, len(told.Held)+len(told.Ended))
+	for i := range told.Held {
+		set[message.AttemptName{Task: told.Held[i].Task, Attempt: told.Held[i].Attempt}] = true
+	}
+	for i := range told.Ended {
+		set[message.AttemptName{Task: told.Ended[i].Result.Task, Attempt: told.Ended[i].Attempt}] = true
+	}
+	return func(id task.TaskID, a message.Attempt) bool { return set[message.AttemptName{Task: id, Attempt: a}] }
 }
 
 // takeRefusal takes a lease back unrun.

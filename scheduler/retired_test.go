@@ -54,7 +54,7 @@ func (k *keeper) carry(effects []message.Effect) {
 }
 
 func (k *keeper) hear(from task.PeerID, m message.Message) {
-	k.step(message.Received{From: from, Message: m})
+	k.step(&message.Received{From: from, Message: &m})
 }
 
 // pass lets time pass, with every wake on the way.

@@ -113,7 +113,7 @@ func TestClassesShowTheQueue(tt *testing.T) {
 				j.Priority = rapid.IntRange(0, 1).Draw(t, "priority")
 			})
 			for _, e := range c.Step(schedtest.Start,
-				message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+				&message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec}}}) {
 				if f, ok := e.(message.Fetch); ok {
 					c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 				}

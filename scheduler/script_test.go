@@ -197,13 +197,13 @@ func (s *script) run() {
 		}
 	case "got":
 		id := s.jobs[arg(0)]
-		s.step(message.Received{From: s.peer("owner"),
-			Message: message.Message{Got: &message.Got{Job: id, Have: s.sent[id]}}})
+		s.step(&message.Received{From: s.peer("owner"),
+			Message: &message.Message{Got: &message.Got{Job: id, Have: s.sent[id]}}})
 	case "cancel":
 		key, _ := schedtest.Identity(number(s.text("by", "owner")))
 		id := s.jobs[arg(0)]
-		s.step(message.Received{From: s.peer("owner"),
-			Message: message.Message{Cancel: &message.Cancel{Job: id, Signature: task.SignCancel(id, key),
+		s.step(&message.Received{From: s.peer("owner"),
+			Message: &message.Message{Cancel: &message.Cancel{Job: id, Signature: task.SignCancel(id, key),
 				Soon: s.text("soon") != ""}}})
 	case "advance":
 		s.advance(arg(0))
@@ -334,7 +334,7 @@ func (s *script) submit(name string) {
 	})
 	s.jobs[name] = rec.ID()
 	s.names[string(rec.ID())] = name
-	s.step(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
+	s.step(&message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
 }
 
 // take ends the host's hold of a task and returns its attempt.
@@ -362,7 +362,7 @@ func (s *script) handed(name string, o message.MoveOrder) {
 func (s *script) say(name string, r *message.Report) {
 	r.Hands = s.hands[name]
 	r.State, r.Withheld = uint8(s.states[name]), s.num("withheld", 0)
-	s.step(message.Received{From: s.peer(name), Message: message.Message{Report: r}})
+	s.step(&message.Received{From: s.peer(name), Message: &message.Message{Report: r}})
 }
 
 func (s *script) report(name string) {

@@ -33,8 +33,8 @@ func TestSealedNeedsItsKey(t *testing.T) {
 		id := tt.record.ID()
 		c := NewCoordinator(self, Default(), 7)
 		refused := ""
-		for _, e := range c.Step(schedtest.Start, message.Received{From: owner,
-			Message: message.Message{Submit: &message.Submit{Record: tt.record}}}) {
+		for _, e := range c.Step(schedtest.Start, &message.Received{From: owner,
+			Message: &message.Message{Submit: &message.Submit{Record: tt.record}}}) {
 			if s, ok := e.(message.Send); ok && s.Message.Accepted != nil {
 				refused = s.Message.Accepted.Error
 			}
@@ -44,7 +44,7 @@ func TestSealedNeedsItsKey(t *testing.T) {
 		}
 		pairs := []message.Pair{{Key: ledger.JobKey(id), Value: tt.record.Whole()}}
 		c = NewCoordinator(self, Default(), 7)
-		c.Step(schedtest.Start, message.Received{From: other, Message: message.Message{
+		c.Step(schedtest.Start, &message.Received{From: other, Message: &message.Message{
 			Known: &message.Known{Epoch: 7, Session: 1, Seq: 1, Pairs: pairs}}})
 		if taken := c.ledger.Jobs[id] != nil; taken != tt.taken {
 			t.Errorf("told by a replica with %s: taken %v", name, taken)
@@ -52,7 +52,7 @@ func TestSealedNeedsItsKey(t *testing.T) {
 		r := NewReplica(self, Default())
 		r.Step(schedtest.Start, message.LeaderChanged{Leader: other, Epoch: 9})
 		r.session.state = following
-		effects := r.Step(schedtest.Start, message.Received{From: other, Message: message.Message{
+		effects := r.Step(schedtest.Start, &message.Received{From: other, Message: &message.Message{
 			Copy: &message.Copy{Epoch: 9, Session: r.session.id, Seq: 1, Pairs: pairs}}})
 		if taken := r.ledger.Jobs[id] != nil; taken != tt.taken {
 			t.Errorf("copied with %s: taken %v", name, taken)
@@ -93,12 +93,12 @@ func TestWhoGetsTheKey(t *testing.T) {
 	_, worker := schedtest.Identity(3)
 	sealed, open := schedtest.Job(t, key, 1, schedtest.Seal), schedtest.Job(t, key, 2, nil)
 	l.leader(message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
-	l.leader(message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 3, Full: true}}})
+	l.leader(&message.Received{From: worker, Message: &message.Message{Report: &message.Report{Slots: 3, Full: true}}})
 	keys := map[task.JobID][]byte{}
 	placed := map[task.JobID]bool{}
 	for _, rec := range []task.Record{sealed, open} {
 		l.now = l.now.Add(1)
-		submit := message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}}
+		submit := &message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec}}}
 		for _, e := range append(l.c.Step(l.now, submit),
 			l.c.Step(l.now, message.Fetched{Key: coordinatorPrefix + ledger.JobKey(rec.ID())})...) {
 			if s, ok := e.(message.Send); ok && s.Message.Place != nil {

@@ -164,7 +164,7 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 			memory := rapid.SampledFrom([]int64{8 << 20, 64 << 20}).Draw(t, "memory")
 			s.step(message.MemberSeen{Advert: overlay.Advert{Peer: s.peers[k], Memory: memory, Speed: 1, Site: site}})
 			slots := rapid.IntRange(0, 4).Draw(t, "slots")
-			s.step(message.Received{From: s.peers[k], Message: message.Message{Report: s.report(k, slots)}})
+			s.step(&message.Received{From: s.peers[k], Message: &message.Message{Report: s.report(k, slots)}})
 		},
 		"gone": func(t *rapid.T) {
 			s.step(message.MemberLost{Peer: s.peers[rapid.IntRange(0, len(s.peers)-1).Draw(t, "member")], Reason: "gone"})
@@ -182,7 +182,7 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 				j.Memory = rapid.SampledFrom([]int64{1 << 20, 16 << 20}).Draw(t, "memory")
 			})
 			s.jobs = append(s.jobs, rec.ID())
-			s.step(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
+			s.step(&message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
 		},
 		"end": func(t *rapid.T) {
 			if len(s.held) == 0 {
@@ -200,7 +200,7 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 			if h := s.c.members.hosts[id]; h != nil {
 				slots = h.slots
 			}
-			s.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: slots,
+			s.step(&message.Received{From: id, Message: &message.Message{Report: &message.Report{Slots: slots,
 				Ended: []message.Ending{{Attempt: h.lease.Attempt, Result: r}}}}})
 		},
 		"time": func(t *rapid.T) {

@@ -42,14 +42,14 @@ func TestStaleCopyIsAskedAbout(t *testing.T) {
 				}
 			}
 			step(message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
-			step(message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true}}})
+			step(&message.Received{From: worker, Message: &message.Message{Report: &message.Report{Slots: 2, Full: true}}})
 			for n, k := range []message.Known{
 				{Jobs: []message.JobDigest{{Job: rec.ID()}}},
 				{Pairs: []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}}},
 				{Last: true},
 			} {
 				k.Epoch, k.Session, k.Seq = 7, 1, uint64(n+1)
-				step(message.Received{From: replica, Message: message.Message{Known: &k}})
+				step(&message.Received{From: replica, Message: &message.Message{Known: &k}})
 			}
 			if asked != 1 || placed != 0 || c.table.jobs[rec.ID()] == nil {
 				t.Fatalf("asked %d times, placed %d", asked, placed)
@@ -59,13 +59,13 @@ func TestStaleCopyIsAskedAbout(t *testing.T) {
 			}
 			if tt.answer != nil {
 				tt.answer.Job = rec.ID()
-				step(message.Received{From: owner, Message: message.Message{Got: tt.answer}})
+				step(&message.Received{From: owner, Message: &message.Message{Got: tt.answer}})
 			}
 			if (placed > 0) != tt.soon {
 				t.Errorf("%d were placed at once", placed)
 			}
 			now = now.Add(askFor + time.Second)
-			step(message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true}}})
+			step(&message.Received{From: worker, Message: &message.Message{Report: &message.Report{Slots: 2, Full: true}}})
 			step(message.Wake{})
 			if (placed > 0) != tt.placed {
 				t.Errorf("%d were placed", placed)
@@ -97,8 +97,8 @@ func TestHostileReplica(t *testing.T) {
 			&ledger.Facts{Done: ledger.Set{{From: 0, To: 1 << 40}}})},
 			{Key: ledger.FactsKey(other.ID()), Value: []byte{0xa0}}},
 	} {
-		effects := c.Step(schedtest.Start, message.Received{From: stranger,
-			Message: message.Message{Known: &message.Known{Epoch: 7, Session: 1, Seq: uint64(n + 1), Pairs: pairs}}})
+		effects := c.Step(schedtest.Start, &message.Received{From: stranger,
+			Message: &message.Message{Known: &message.Known{Epoch: 7, Session: 1, Seq: uint64(n + 1), Pairs: pairs}}})
 		for _, e := range effects {
 			if p, ok := e.(message.Persist); ok && n != 1 {
 				t.Errorf("what was told %d. made %s durable", n, p.Key)

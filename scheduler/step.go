@@ -61,8 +61,8 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 // take takes in an event.
 func (c *Coordinator) take(ev message.Event) {
 	switch ev := ev.(type) {
-	case message.Received:
-		c.receive(ev.From, &ev.Message)
+	case *message.Received:
+		c.receive(ev.From, ev.Message)
 	case message.MemberSeen:
 		c.members.memberSeen(&ev.Advert)
 	case message.MemberLost:

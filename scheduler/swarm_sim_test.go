@@ -497,7 +497,7 @@ func (n *simNode) send(e message.Send) {
 		}
 		m = messages[0]
 	}
-	n.tell(e.To, func(o *simNode) { o.step(message.Received{From: n.id, Message: m}) })
+	n.tell(e.To, func(o *simNode) { o.step(&message.Received{From: n.id, Message: &m}) })
 }
 
 func (n *simNode) persist(p message.Persist) {

@@ -301,7 +301,7 @@ func (n *swarmNode) send(e message.Send) {
 		if err != nil {
 			n.s.tb.Fatal(err)
 		}
-		to.step(message.Received{From: from.id, Message: messages[0]})
+		to.step(&message.Received{From: from.id, Message: &messages[0]})
 	})
 }
 

@@ -55,10 +55,10 @@ func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, tas
 		c.Step(now, ev)
 	}
 	step(0, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 30, Speed: 1}})
-	step(0, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true,
+	step(0, &message.Received{From: worker, Message: &message.Message{Report: &message.Report{Slots: 2, Full: true,
 		Born: 1}}})
 	rec := schedtest.Job(t, key, tasks, func(j *task.Job) { j.Work = time.Hour })
-	step(0, message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
+	step(0, &message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
 	for key := range c.table.fetches {
 		step(0, message.Fetched{Key: key})
 	}
@@ -105,7 +105,7 @@ func TestLearnerHearsOfLosses(t *testing.T) {
 	if err := r.Sign(key); err != nil {
 		t.Fatal(err)
 	}
-	step(time.Second, message.Received{From: worker, Message: message.Message{Report: &message.Report{
+	step(time.Second, &message.Received{From: worker, Message: &message.Message{Report: &message.Report{
 		Slots: 2, Ended: []message.Ending{{Attempt: names[1].Attempt, Result: r}},
 		Refused: []message.Refusal{{Task: names[0].Task, Attempt: names[0].Attempt, Reason: "the owner is there"}},
 	}}})

@@ -21,7 +21,7 @@ func addRecord(cfg *Config, l *ledger.Ledger, id task.JobID, value []byte) (*led
 	if err != nil {
 		return nil, err
 	}
-	if rec.ID() != id {
+	if named, _ := cfg.Opened.Names(&rec); named != id {
 		return nil, fmt.Errorf("the record is another job's")
 	}
 	j, known := l.Jobs[id]

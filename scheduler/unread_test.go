@@ -14,7 +14,7 @@ import (
 // copies has the leader tell more.
 func (d *told) copies(pairs ...message.Pair) []message.Effect {
 	s := &d.r.session
-	return d.r.Step(schedtest.Start, message.Received{From: d.leader, Message: message.Message{Copy: &message.Copy{
+	return d.r.Step(schedtest.Start, &message.Received{From: d.leader, Message: &message.Message{Copy: &message.Copy{
 		Epoch: 5, Session: s.id, Seq: s.taken + 1, Pairs: pairs}}})
 }
 
@@ -130,7 +130,7 @@ func TestRuns(t *testing.T) {
 	value := d.r.unread.rows[d.rec.ID()][0]
 	copies := func(c *message.Copy) []message.Effect {
 		c.Epoch, c.Session, c.Seq = 5, d.r.session.id, d.r.session.taken+1
-		return d.r.Step(schedtest.Start, message.Received{From: d.leader, Message: message.Message{Copy: c}})
+		return d.r.Step(schedtest.Start, &message.Received{From: d.leader, Message: &message.Message{Copy: c}})
 	}
 	var w message.RowWriter
 	for i := range uint64(2) { // the second has no names of its own

@@ -46,7 +46,7 @@ func newTold(t *testing.T, change func(res *task.Result, other *task.Receipt), a
 	after(&res)
 	row := new(ledger.Row)
 	row.AddResult(message.Attempt{Epoch: 5, Seq: 1}, res)
-	r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Copy: &message.Copy{Epoch: 5,
+	r.Step(schedtest.Start, &message.Received{From: leader, Message: &message.Message{Copy: &message.Copy{Epoch: 5,
 		Session: r.session.id, Seq: 1, Pairs: []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()},
 			{Key: ledger.RowKey(id), Value: schedtest.Encoded(t, row)}}}}})
 	if n := r.unread.count; n != 1 {
@@ -77,17 +77,17 @@ func TestCopiesAreVerified(t *testing.T) {
 			return c.ledger.Jobs[d.rec.ID()].Rows[0]
 		},
 		"told to forget": func(d *told) *ledger.Row {
-			d.r.Step(schedtest.Start, message.Received{From: d.leader, Message: message.Message{Copy: &message.Copy{
+			d.r.Step(schedtest.Start, &message.Received{From: d.leader, Message: &message.Message{Copy: &message.Copy{
 				Epoch: 5, Session: d.r.session.id, Seq: 2, Gone: []task.JobID{d.rec.ID()}}}})
 			return d.r.ledger.Jobs[d.rec.ID()].Rows[0]
 		},
 		"asked about the job": func(d *told) *ledger.Row {
-			d.r.Step(schedtest.Start, message.Received{From: another, Message: message.Message{Retired: &message.Retired{
+			d.r.Step(schedtest.Start, &message.Received{From: another, Message: &message.Message{Retired: &message.Retired{
 				Session: 1, Seq: 1, Jobs: []message.JobDigest{{Job: d.rec.ID()}}}}})
 			return d.r.ledger.Jobs[d.rec.ID()].Rows[0]
 		},
 		"asked about the task": func(d *told) *ledger.Row {
-			d.r.Step(schedtest.Start, message.Received{From: another, Message: message.Message{Retired: &message.Retired{
+			d.r.Step(schedtest.Start, &message.Received{From: another, Message: &message.Message{Retired: &message.Retired{
 				Session: 1, Seq: 1, Pairs: []message.Pair{{Key: ledger.RowKey(d.id)}}}}})
 			return d.r.ledger.Jobs[d.rec.ID()].Rows[0]
 		},

@@ -80,7 +80,7 @@ func (s *signing) tells(from int, i uint64, row *ledger.Row) *ledger.Row {
 	if !ok {
 		s.t.Fatal("the frame is refused")
 	}
-	s.c.Step(s.now, message.Received{From: peer, Message: m})
+	s.c.Step(s.now, &message.Received{From: peer, Message: &m})
 	if got := s.job.ledger.Rows[i]; got != nil {
 		return got
 	}
@@ -96,7 +96,7 @@ func (s *signing) report(from int, r message.Report) (leases []message.Lease) {
 	if !ok {
 		s.t.Fatal("the frame is refused")
 	}
-	for _, e := range s.c.Step(s.now, message.Received{From: peer, Message: m}) {
+	for _, e := range s.c.Step(s.now, &message.Received{From: peer, Message: &m}) {
 		switch e := e.(type) {
 		case message.Send:
 			if e.Message.Place != nil {
@@ -261,7 +261,7 @@ func TestFollowersAskToo(t *testing.T) {
 			{Key: ledger.RowKey(s.task(4)), Value: schedtest.Encoded(t, row)}}
 		r.Step(s.now, message.LeaderChanged{Leader: leader, Epoch: 9})
 		r.session.state = following
-		r.Step(s.now, message.Received{From: leader, Message: message.Message{Copy: &message.Copy{Epoch: 9,
+		r.Step(s.now, &message.Received{From: leader, Message: &message.Message{Copy: &message.Copy{Epoch: 9,
 			Session: r.session.id, Seq: 1, Pairs: pairs}}})
 		r.readAll()
 		got := r.ledger.Jobs[rec.ID()].Rows[4]
@@ -368,7 +368,7 @@ func TestCopiesTellOfBadStates(t *testing.T) {
 		row := &ledger.Row{Best: &state}
 		row.VoidState(*s.word(10, signed, id))
 		_, from := schedtest.Identity(66)
-		s.c.Step(s.now, message.Received{From: from, Message: message.Message{Known: &message.Known{Epoch: 7, Session: 1,
+		s.c.Step(s.now, &message.Received{From: from, Message: &message.Message{Known: &message.Known{Epoch: 7, Session: 1,
 			Seq: 1, Pairs: []message.Pair{{Key: ledger.RowKey(id), Value: schedtest.Encoded(t, row)}}}}})
 		if void := s.job.ledger.Rows[4].State() == nil; void != honest {
 			t.Errorf("%s: void is %v", name, void)

@@ -126,7 +126,7 @@ func (w *wired) deliver(from, to task.PeerID) {
 			w.tb.Fatal(err)
 		}
 		for _, m := range messages {
-			ev := message.Received{From: from, Message: m}
+			ev := &message.Received{From: from, Message: &m}
 			if to == w.self {
 				w.toCoord(ev)
 				w.toSub(ev)

@@ -35,7 +35,7 @@ func TestOpened(t *testing.T) {
 		t.Errorf("remembers %d, want the one that is right", len(o.signed))
 	}
 	for i := range 2 * maxOpened {
-		o.remember([32]byte{byte(i), byte(i >> 8), byte(i >> 16), 1})
+		o.remember([32]byte{byte(i), byte(i >> 8), byte(i >> 16), 1}, recorded{})
 	}
 	if len(o.signed) != maxOpened || len(o.order) != maxOpened {
 		t.Errorf("remembers %d in %d places, want %d", len(o.signed), len(o.order), maxOpened)
@@ -49,4 +49,30 @@ func opened(t *testing.T) *Record {
 		t.Fatal(err)
 	}
 	return &r
+}
+
+// TestOpenedNames: a record that is remembered is named as it names itself, and so is one that is not; what was signed
+// here opens without a look at its signature, and a copy of it that was changed does not.
+func TestOpenedNames(t *testing.T) {
+	var o Opened
+	mine, err := o.Sign(testJob(), testKey(2))
+	if err != nil || len(o.signed) != 1 {
+		t.Fatalf("%v; remembers %d", err, len(o.signed))
+	}
+	changed := mine
+	changed.Job = append([]byte{}, mine.Job...)
+	changed.Job[len(changed.Job)-1] ^= 1
+	for name, r := range map[string]*Record{"signed here": &mine, "another's": opened(t), "changed": &changed} {
+		for _, from := range []*Opened{&o, nil} {
+			if id, peer := from.Names(r); id != r.ID() || peer != r.Submitter() || from.Submitter(r) != peer {
+				t.Errorf("%s: %s of %s, want %s of %s", name, id, peer, r.ID(), r.Submitter())
+			}
+		}
+	}
+	if _, err := o.Open(&mine); err != nil {
+		t.Error(err)
+	}
+	if _, err := o.Open(&changed); !errors.Is(err, ErrSignature) {
+		t.Errorf("changed: %v", err)
+	}
 }

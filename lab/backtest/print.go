@@ -15,21 +15,23 @@ import (
 // A report is one object of `godwit score --json`. Figures that the questions
 // cannot decide are left out.
 type report struct {
-	Predictor   string                `json:"predictor"`
-	Trace       string                `json:"trace"`
-	Synthetic   string                `json:"synthetic"`
-	HorizonS    float64               `json:"horizon_s"`
-	Seed        uint64                `json:"seed"`
-	Unwatched   string                `json:"unwatched"` // "left" or "censored"
-	Questions   int                   `json:"questions"`
-	NoHistory   float64               `json:"no_history"`
-	BaseRate    float64               `json:"base_rate"`
-	AUC         *float64              `json:"auc,omitempty"`
-	Brier       float64               `json:"brier"`
-	LogLoss     float64               `json:"log_loss"`
-	Pick        float64               `json:"pick10"`
-	Reliability [][3]float64          `json:"reliability"`
-	Surest      *[3]float64           `json:"surest,omitempty"` // answers of at least predictor.Sure
+	Predictor string   `json:"predictor"`
+	Trace     string   `json:"trace"`
+	Synthetic string   `json:"synthetic"`
+	HorizonS  float64  `json:"horizon_s"`
+	Seed      uint64   `json:"seed"`
+	Unwatched string   `json:"unwatched"` // "left" or "censored"
+	Questions int      `json:"questions"`
+	NoHistory float64  `json:"no_history"`
+	BaseRate  float64  `json:"base_rate"`
+	AUC       *float64 `json:"auc,omitempty"`
+	Brier     float64  `json:"brier"`
+	LogLoss   float64  `json:"log_loss"`
+	Pick      float64  `json:"pick10"`
+	// Reliability has of each tenth what was said, what came true, of how many answers, and how far
+	// these may be apart by chance.
+	Reliability [][4]float64          `json:"reliability"`
+	Surest      *[4]float64           `json:"surest,omitempty"` // the same of answers of at least predictor.Sure
 	Detection   *float64              `json:"detection_pct,omitempty"`
 	Correct     *float64              `json:"correct_pct,omitempty"`
 	CI          map[string][2]float64 `json:"ci"`
@@ -53,13 +55,14 @@ func newReport(name string, s predictor.Score, spread *predictor.Spread) report 
 		Predictor: name, Questions: s.Questions, NoHistory: s.NoHistory, BaseRate: s.BaseRate,
 		AUC: known(s.AUC), Brier: s.Brier, LogLoss: s.LogLoss, Pick: s.Pick,
 		Detection: known(100 * s.Detection), Correct: known(100 * s.Correct),
-		Reliability: [][3]float64{}, CI: map[string][2]float64{},
+		Reliability: [][4]float64{}, CI: map[string][2]float64{},
 	}
 	for _, b := range s.Reliability {
-		r.Reliability = append(r.Reliability, [3]float64{b.P, b.Stayed, float64(b.N)})
+		r.Reliability = append(r.Reliability, row(b))
 	}
 	if b := s.Surest; b.N > 0 {
-		r.Surest = &[3]float64{b.P, b.Stayed, float64(b.N)}
+		surest := row(b)
+		r.Surest = &surest
 	}
 	for m, name := range measureNames {
 		if low, high := spread.Interval(m); plot.Finite(low) && plot.Finite(high) {
@@ -68,6 +71,8 @@ func newReport(name string, s predictor.Score, spread *predictor.Spread) report 
 	}
 	return r
 }
+
+func row(b predictor.Bin) [4]float64 { return [4]float64{b.P, b.Stayed, float64(b.N), b.Chance} }
 
 func known(x float64) *float64 {
 	if !plot.Finite(x) {

@@ -199,11 +199,11 @@ func TestPolicyGrid(t *testing.T) {
 }
 
 const tinySummary = `useful work at least the best rival's, within its interval: 18 won, 0 within, 0 LOST of 18
-useful work over FCFS's, geometric mean: 1.314 (of 16 cells; in 2 it has none)
-useful work over the oracle's, geometric mean: 1.143 (of 17 cells; in 1 it has none)
-host time wasted, of useful and wasted: 5.52 %
+useful work over FCFS's, geometric mean: 1.329 (of 16 cells; in 2 it has none)
+useful work over the oracle's, geometric mean: 1.156 (of 17 cells; in 1 it has none)
+host time wasted, of useful and wasted: 5.33 %
 tasks completed, of those that came (low and medium): 100.00 %
-runs of tasks that ended in a result, S/(S+F): 55.53 %
+runs of tasks that ended in a result, S/(S+F): 55.57 %
 mean response at low workload no longer than the quickest rival's: 5 won, 0 within, 1 LOST of 6
 `
 

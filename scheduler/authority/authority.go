@@ -27,6 +27,8 @@ type Knows interface {
 	Coordinates(peer task.PeerID) bool
 	// Submitter returns whose job it is, and false for a job that this member does not know.
 	Submitter(id task.JobID) (peer task.PeerID, known bool)
+	// Submits returns whose key a record carries, as task.Record.Submitter does.
+	Submits(r *task.Record) task.PeerID
 	// Leased reports whether this member's own books have that attempt of that worker, and
 	// returns the receipt that it signed for it; nil where it did not, or no longer has it.
 	Leased(id task.TaskID, a message.Attempt, worker task.PeerID) (receipt *task.Receipt, leased bool)
@@ -62,7 +64,7 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 	}
 	switch {
 	case m.Submit != nil:
-		if m.Submit.Record.Submitter() != from {
+		if k.Submits(&m.Submit.Record) != from {
 			return nil, refuse("the job is another's")
 		}
 	case m.Got != nil:

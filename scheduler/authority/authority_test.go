@@ -63,6 +63,8 @@ func (known) Led(p task.PeerID, epoch uint64) bool {
 }
 func (known) Receipts() bool { return true }
 
+func (known) Submits(r *task.Record) task.PeerID { return r.Submitter() }
+
 // receipt is what signer gives to n for a task: as the second attempt of epoch 5, or the
 // leader to its worker as the first of epoch 9.
 func receipt(t *testing.T, signer, n byte, of task.TaskID) *task.Receipt {

@@ -198,7 +198,7 @@ func (l *Ledger) loadJob(id task.JobID, value []byte) error {
 	if err != nil {
 		return err
 	}
-	if rec.ID() != id {
+	if named, _ := l.Opened.Names(&rec); named != id {
 		return errors.New("the record is another job's")
 	}
 	_, err = l.Add(rec)

@@ -73,7 +73,7 @@ func (f *Facts) IsEnding() bool { return len(f.Ending) > 0 }
 // returned as it is. It fails for a record that does not open, and for one of a sealed job
 // without its key.
 func (l *Ledger) Add(rec task.Record) (*Job, error) {
-	id := rec.ID()
+	id, submitter := l.Opened.Names(&rec)
 	if j, ok := l.Jobs[id]; ok {
 		return j, nil
 	}
@@ -81,7 +81,7 @@ func (l *Ledger) Add(rec task.Record) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Record: rec, Spec: spec, Submitter: rec.Submitter(), Rows: map[uint64]*Row{}}
+	j := &Job{Record: rec, Spec: spec, Submitter: submitter, Rows: map[uint64]*Row{}}
 	l.Jobs[id] = j
 	return j, nil
 }

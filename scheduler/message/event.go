@@ -16,10 +16,11 @@ type Wake struct{}
 
 // Received is a message from another machine. From is authenticated by the
 // driver. A driver delivers messages of one peer in the order sent, and a
-// machine's messages to its own node come back as Received too.
+// machine's messages to its own node come back as Received too. It is told by its pointer, and
+// read only: as most of what happens are messages, neither is copied for it.
 type Received struct {
 	From    task.PeerID
-	Message Message
+	Message *Message
 }
 
 // MemberSeen carries a member's newest advert, its signature and expiry
@@ -159,7 +160,7 @@ type StateBad struct {
 }
 
 func (Wake) event()          {}
-func (Received) event()      {}
+func (*Received) event()     {}
 func (MemberSeen) event()    {}
 func (MemberLost) event()    {}
 func (LeaderChanged) event() {}

@@ -40,6 +40,9 @@ func (r *Replicas) ShareUrgent() {
 // shareLeases tells of the leases that were given since the last tick and are
 // still live, and of those told of that are not.
 func (r *Replicas) shareLeases() {
+	if len(r.leased) == 0 {
+		return
+	}
 	for _, id := range message.SortedTasks(r.leased) {
 		runs := len(r.book.Live(id)) > 0
 		if !runs && !r.shared[id] {
@@ -58,6 +61,9 @@ func (r *Replicas) shareLeases() {
 // shareDelivered tells what submitters have got since the last tick. It may wait:
 // whoever takes over meanwhile hears it from them.
 func (r *Replicas) shareDelivered() {
+	if len(r.owed) == 0 {
+		return
+	}
 	for _, id := range slices.Sorted(maps.Keys(r.owed)) {
 		r.Changed(Key{Job: id, Kind: Facts})
 	}

@@ -11,7 +11,7 @@ import (
 
 // runs has the leader of a half of what was the home say which tasks run there.
 func (b *lendBench) runs(l *cellLeader, from, to uint64) {
-	b.tell(message.Received{From: l.peer, Message: message.Message{Progress: &message.Progress{Job: b.id,
+	b.tell(&message.Received{From: l.peer, Message: &message.Message{Progress: &message.Progress{Job: b.id,
 		Summary: message.JobSummary{State: message.JobRunning, Running: to - from},
 		Runs:    []message.Range{{From: from, To: to}}}}})
 }

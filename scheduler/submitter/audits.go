@@ -71,7 +71,7 @@ func (a *audits) begin() {
 	if a.s.now.Before(a.rest) {
 		return
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(a.at), inOrder) {
+	for _, id := range a.toBegin() {
 		switch at := a.at[id]; {
 		case at.narrow.late(a.s.now) && a.s.jobs[id.Job] != nil:
 			a.found(a.s.jobs[id.Job], at.narrow.ev, at.narrow.by, at.narrow.why)
@@ -90,6 +90,17 @@ func (a *audits) begin() {
 		a.at[id] = &auditing{id: id}
 		a.run(a.at[id])
 	}
+}
+
+// toBegin lists the tasks that are to run again here of which there is something to be done, or more: all, in order,
+// where there is any. It is asked in each step, and mostly those that there are run.
+func (a *audits) toBegin() []task.TaskID {
+	for _, at := range a.at {
+		if !at.runs || at.narrow.late(a.s.now) {
+			return slices.SortedFunc(maps.Keys(a.at), inOrder)
+		}
+	}
+	return nil
 }
 
 // follow has the results of a job checked from now on.

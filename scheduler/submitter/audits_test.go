@@ -85,7 +85,7 @@ func (b *auditBench) ran(worker int, i uint64, says string) task.Result {
 // deliver has the leader bring the end of a task.
 func (b *auditBench) deliver(i uint64, attempts []message.AttemptLog, results ...task.Result) {
 	failed := results[0].Outcome != task.Completed
-	b.do(message.Received{From: b.self, Message: message.Message{Progress: &message.Progress{Job: b.id,
+	b.do(&message.Received{From: b.self, Message: &message.Message{Progress: &message.Progress{Job: b.id,
 		Summary: message.JobSummary{State: message.JobRunning, Total: 1 << 20},
 		Tasks:   []message.TaskSummary{{Index: i, Failed: failed, Results: results, Attempts: attempts}}}}})
 }

@@ -21,7 +21,7 @@ func (b *auditBench) made(id task.TaskID, worker int, says, engine string) task.
 // bring has the leader bring a result, and runs all that is run again because of it, compiled for
 // amd64.
 func (b *auditBench) bring(r task.Result) {
-	b.do(message.Received{From: b.self, Message: message.Message{Progress: &message.Progress{Job: r.Task.Job,
+	b.do(&message.Received{From: b.self, Message: &message.Message{Progress: &message.Progress{Job: r.Task.Job,
 		Summary: message.JobSummary{State: message.JobRunning, Total: 1 << 20},
 		Tasks:   []message.TaskSummary{{Index: r.Task.Index, Results: []task.Result{r}}}}}})
 	for len(b.audits) > 0 {

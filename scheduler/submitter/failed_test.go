@@ -56,7 +56,7 @@ func careful(t *testing.T, change func(*task.Job)) (*Submitter, task.JobID, task
 func brought(t *testing.T, s *Submitter, id task.JobID, from task.PeerID, sum message.TaskSummary) (why string) {
 	t.Helper()
 	before, _ := s.Job(id)
-	for _, e := range s.Step(schedtest.Start, message.Received{From: from, Message: message.Message{
+	for _, e := range s.Step(schedtest.Start, &message.Received{From: from, Message: &message.Message{
 		Progress: &message.Progress{Job: id, Tasks: []message.TaskSummary{sum}}}}) {
 		if d, ok := e.(message.Decided); ok {
 			why = d.Reason
@@ -179,7 +179,7 @@ func TestOnlyTheLeaderIsHeard(t *testing.T) {
 			Summary: message.JobSummary{State: message.JobFailed, Total: 3}}},
 		{Accepted: &message.Accepted{Job: id, Error: "no"}}, {Accepted: &message.Accepted{Job: id}},
 	} {
-		if effects := s.Step(schedtest.Start, message.Received{From: stranger, Message: m}); len(effects) != 0 {
+		if effects := s.Step(schedtest.Start, &message.Received{From: stranger, Message: &m}); len(effects) != 0 {
 			t.Errorf("a stranger's %s has it do %+v", m.Kind(), effects)
 		}
 	}

@@ -102,7 +102,7 @@ func TestDeniesWithPauses(t *testing.T) {
 // what the leader counts.
 func TestFailuresAreSigned(t *testing.T) {
 	s, id, leader := newSubmitterWithJob(t)
-	s.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Progress: &message.Progress{Job: id,
+	s.Step(schedtest.Start, &message.Received{From: leader, Message: &message.Message{Progress: &message.Progress{Job: id,
 		Tasks:   []message.TaskSummary{{Index: 0, Failed: true, Reason: "no"}},
 		Summary: message.JobSummary{State: message.JobFailed, Total: 3, Failed: 3}}}})
 	if st, _ := s.Job(id); st.Held != 0 || st.Final {

@@ -35,7 +35,7 @@ func TestNoResult(t *testing.T) {
 				b.bring(b.made(b.task(0), 3, truth, "amd64"))
 			}
 			r := hide(b.made(b.task(1), 2, truth, "amd64"), tt.trail)
-			b.do(message.Received{From: b.self, Message: message.Message{Progress: &message.Progress{Job: b.id,
+			b.do(&message.Received{From: b.self, Message: &message.Message{Progress: &message.Progress{Job: b.id,
 				Summary: message.JobSummary{State: message.JobRunning, Total: 3},
 				Tasks:   []message.TaskSummary{{Index: 1, Results: []task.Result{r}}}}}})
 			if got := slices.Contains(b.lacks(), 1); got != tt.none {

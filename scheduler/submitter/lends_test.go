@@ -145,7 +145,7 @@ func (b *lendBench) brings(l *cellLeader, n int) {
 	if rest == 0 {
 		p.Summary.State = message.JobDone
 	}
-	b.tell(message.Received{From: l.peer, Message: message.Message{Progress: p}})
+	b.tell(&message.Received{From: l.peer, Message: &message.Message{Progress: p}})
 }
 
 // end is the end of a task, signed.
@@ -164,7 +164,7 @@ func (b *lendBench) end(i uint64) message.TaskSummary {
 }
 
 func (b *lendBench) accept(l *cellLeader) {
-	b.tell(message.Received{From: l.peer, Message: message.Message{Accepted: &message.Accepted{Job: b.id}}})
+	b.tell(&message.Received{From: l.peer, Message: &message.Message{Accepted: &message.Accepted{Job: b.id}}})
 }
 
 // pass is that of subBench, whose leaders hear what is said meanwhile.
@@ -291,7 +291,7 @@ func TestLiarsGetLess(t *testing.T) {
 		b.brings(b.home, 1)
 		b.brings(honest, 1)
 		if b.accept(liar); !b.s.jobs[b.id].state.Final {
-			b.tell(message.Received{From: liar.peer, Message: message.Message{Progress: &message.Progress{Job: b.id,
+			b.tell(&message.Received{From: liar.peer, Message: &message.Message{Progress: &message.Progress{Job: b.id,
 				Summary: message.JobSummary{State: message.JobRunning, Running: 1 << 40}}}})
 		}
 		if st, _ := b.s.Job(b.id); st.Final {
@@ -353,7 +353,7 @@ func TestNextLeaderBeforeItsCellIsSilent(t *testing.T) {
 	b.tellCells()
 	first := was[0].From
 	brings := func() {
-		b.tell(message.Received{From: peer, Message: message.Message{Progress: &message.Progress{Job: b.id,
+		b.tell(&message.Received{From: peer, Message: &message.Message{Progress: &message.Progress{Job: b.id,
 			Tasks:   []message.TaskSummary{b.end(first)},
 			Summary: message.JobSummary{State: message.JobRunning, Running: 5, Total: b.total}}}})
 	}
@@ -439,7 +439,7 @@ func TestHalfLentWords(t *testing.T) {
 	later, _ := ledger.HeldOf(one.delivery+5, ledger.Set{{From: 0, To: 3}})
 	later.Sign(b.id, b.key)
 	said := message.Message{Accepted: &message.Accepted{Job: b.id, Held: &later}}
-	b.tell(message.Received{From: one.peer, Message: said})
+	b.tell(&message.Received{From: one.peer, Message: &said})
 	if one.delivery <= later.Delivery || !slices.Equal(b.wanted(one), was) {
 		t.Errorf("delivery %d, wanted of it are %v", one.delivery, b.wanted(one))
 	}
@@ -458,13 +458,13 @@ func TestLendingProperties(t *testing.T) {
 			"refuse": func(rt *rapid.T) {
 				l := rapid.SampledFrom(b.others).Draw(rt, "leader")
 				retry := rapid.SampledFrom([]time.Duration{0, time.Second}).Draw(rt, "retry")
-				b.tell(message.Received{From: l.peer, Message: message.Message{Accepted: &message.Accepted{Job: b.id,
+				b.tell(&message.Received{From: l.peer, Message: &message.Message{Accepted: &message.Accepted{Job: b.id,
 					Error: "no room", RetryAfter: retry}}})
 			},
 			"bring": func(rt *rapid.T) { b.brings(any(rt), rapid.IntRange(0, 20).Draw(rt, "tasks")) },
 			"bring what is another's": func(rt *rapid.T) {
 				i := rapid.Uint64Range(0, b.total-1).Draw(rt, "task")
-				b.tell(message.Received{From: any(rt).peer, Message: message.Message{Progress: &message.Progress{Job: b.id,
+				b.tell(&message.Received{From: any(rt).peer, Message: &message.Message{Progress: &message.Progress{Job: b.id,
 					Tasks: []message.TaskSummary{b.end(i)}}}})
 			},
 			"pass": func(rt *rapid.T) {

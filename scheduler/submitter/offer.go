@@ -11,7 +11,7 @@ import (
 // is left alone: the driver signed it, and was told when it could not.
 func (s *Submitter) offer(ev message.Offer) {
 	rec := ev.Record
-	id := rec.ID()
+	id, _ := s.cfg.Opened.Names(&rec)
 	if s.jobs[id] != nil || s.forgotten[id] != nil {
 		return
 	}

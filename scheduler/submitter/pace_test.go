@@ -149,7 +149,7 @@ func TestSubmitterMemory(t *testing.T) {
 		return func() *Submitter {
 			for i := range uint64(tasks) {
 				p := &message.Progress{Job: id, Tasks: []message.TaskSummary{{Index: at(i), Failed: true, Reason: "no luck"}}}
-				for _, e := range b.s.Step(b.now, message.Received{From: b.self, Message: message.Message{Progress: p}}) {
+				for _, e := range b.s.Step(b.now, &message.Received{From: b.self, Message: &message.Message{Progress: p}}) {
 					if e, ok := e.(message.Persist); ok {
 						disk += len(e.Value)
 					}
@@ -182,7 +182,7 @@ func BenchmarkSubmitterProgress(b *testing.B) {
 			p.Tasks = append(p.Tasks, message.TaskSummary{Index: next % tasks, Failed: true, Reason: "no luck"})
 			next++
 		}
-		s.s.Step(s.now, message.Received{From: s.self, Message: message.Message{Progress: p}})
+		s.s.Step(s.now, &message.Received{From: s.self, Message: &message.Message{Progress: p}})
 	}
 }
 

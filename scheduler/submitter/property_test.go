@@ -54,7 +54,7 @@ func (b *subBench) begin() {
 }
 
 func (b *subBench) step(ev message.Event) {
-	if m, ok := ev.(message.Received); ok && m.Message.Progress != nil {
+	if m, ok := ev.(*message.Received); ok && m.Message.Progress != nil {
 		b.now = b.now.Add(b.apart)
 	}
 	b.last = b.s.Step(b.now, ev)
@@ -109,7 +109,7 @@ func (b *subBench) offer(n uint64, nonce byte) task.JobID {
 	return rec.ID()
 }
 
-func (b *subBench) say(m message.Message) { b.step(message.Received{From: b.self, Message: m}) }
+func (b *subBench) say(m message.Message) { b.step(&message.Received{From: b.self, Message: &m}) }
 
 // bring gives a Progress of the tasks named; version tells their results apart.
 func (b *subBench) bring(id task.JobID, state string, version string, tasks ...uint64) {

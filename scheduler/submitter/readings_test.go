@@ -78,7 +78,7 @@ func (b *stagedBench) reading(worker int, says string, name []byte) task.Result 
 
 // brings has the leader bring the end of a task.
 func (b *stagedBench) brings(r task.Result) {
-	b.act(message.Received{From: b.self, Message: message.Message{Progress: &message.Progress{Job: b.id,
+	b.act(&message.Received{From: b.self, Message: &message.Message{Progress: &message.Progress{Job: b.id,
 		Summary: message.JobSummary{State: message.JobRunning, Total: 3},
 		Tasks: []message.TaskSummary{{Index: r.Task.Index, Failed: r.Outcome != task.Completed,
 			Results: []task.Result{r}}}}}})

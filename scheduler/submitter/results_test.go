@@ -156,7 +156,7 @@ func TestOutputsOfAnotherLeader(t *testing.T) {
 	for n := range 2 {
 		_, leader := schedtest.Identity(4 + n)
 		b.step(message.LeaderChanged{Leader: leader, Epoch: uint64(2 + n)})
-		b.step(message.Received{From: leader, Message: bring})
+		b.step(&message.Received{From: leader, Message: &bring})
 	}
 	_, last := schedtest.Identity(5)
 	found := false

@@ -56,7 +56,7 @@ func (s *Submitter) restoreJob(key string, value []byte) error {
 		return err
 	}
 	id := task.JobID(strings.TrimPrefix(key, submitterJob))
-	if st.Record.ID() != id {
+	if named, _ := s.cfg.Opened.Names(&st.Record); named != id {
 		return errors.New("the record is another job's")
 	}
 	have, err := ledger.MakeSet(st.Have)

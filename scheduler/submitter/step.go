@@ -25,8 +25,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.forget(ev.Job)
 	case message.LeaderChanged:
 		s.follow(ev)
-	case message.Received:
-		s.receive(ev.From, &ev.Message)
+	case *message.Received:
+		s.receive(ev.From, ev.Message)
 	case message.Fetched:
 		s.fetched(ev)
 	case message.CellsAre:

@@ -50,7 +50,7 @@ func TestSubmitterRefuses(t *testing.T) {
 			tt.change(&sum)
 			var refused string
 			for _, e := range s.Step(schedtest.Start,
-				message.Received{From: leader, Message: message.Message{Progress: &message.Progress{Job: id,
+				&message.Received{From: leader, Message: &message.Message{Progress: &message.Progress{Job: id,
 					Tasks: []message.TaskSummary{sum}}}}) {
 				if e, ok := e.(message.Decided); ok {
 					refused = e.Reason
@@ -118,7 +118,7 @@ func TestSubmitterRepeats(t *testing.T) {
 		pauses[7] != message.DefaultTiming().RetryMax {
 		t.Errorf("offered after %v", pauses)
 	}
-	s.Step(now, message.Received{From: leader, Message: message.Message{Accepted: &message.Accepted{Job: id}}})
+	s.Step(now, &message.Received{From: leader, Message: &message.Message{Accepted: &message.Accepted{Job: id}}})
 	if !s.Accepted(id) {
 		t.Error("the job is not accepted")
 	}
@@ -141,14 +141,15 @@ func offers(effects []message.Effect) (n int) {
 // job that was never accepted, and no other.
 func TestSubmitterRefusedForGood(t *testing.T) {
 	s, id, leader := newSubmitterWithJob(t)
-	no := message.Received{From: leader, Message: message.Message{Accepted: &message.Accepted{Job: id,
+	no := &message.Received{From: leader, Message: &message.Message{Accepted: &message.Accepted{Job: id,
 		Error: "too many tasks"}}}
 	s.Step(schedtest.Start, no)
 	if st, _ := s.Job(id); st.State != message.JobFailed || !st.Final || st.Error != "too many tasks" {
 		t.Errorf("got %+v", st)
 	}
 	s, id, leader = newSubmitterWithJob(t)
-	s.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Accepted: &message.Accepted{Job: id}}})
+	yes := &message.Message{Accepted: &message.Accepted{Job: id}}
+	s.Step(schedtest.Start, &message.Received{From: leader, Message: yes})
 	s.Step(schedtest.Start, no)
 	if st, _ := s.Job(id); st.Final || st.State != message.JobRunning {
 		t.Errorf("an accepted job was given up: %+v", st)

@@ -106,7 +106,7 @@ func (b *trustBench) asked() {
 			p.Tasks = b.missing(b.copies)
 		}
 		if len(p.Tasks) > 0 {
-			b.act(message.Received{From: s.To, Message: message.Message{Progress: p}})
+			b.act(&message.Received{From: s.To, Message: &message.Message{Progress: p}})
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (b *trustBench) leases(w int, i uint64) {
 		text := []byte("forged")
 		r.Outputs[0] = task.Output{Name: r.Outputs[0].Name, Inline: text, CID: task.RawCID(text), Size: int64(len(text))}
 	}
-	b.act(message.Received{From: peerOf(b.leader), Message: message.Message{Progress: &message.Progress{Job: b.id,
+	b.act(&message.Received{From: peerOf(b.leader), Message: &message.Message{Progress: &message.Progress{Job: b.id,
 		Summary: message.JobSummary{State: message.JobRunning, Total: trustTasks, Running: 1},
 		Tasks:   []message.TaskSummary{{Index: i, Results: []task.Result{r}}}}}})
 }

@@ -150,6 +150,9 @@ func (u *unaided) begin() {
 	if !u.lends() { // an OwnerState says when it does
 		return
 	}
+	if !u.anyDue() {
+		return
+	}
 	for _, id := range slices.Sorted(maps.Keys(u.due)) {
 		j := u.s.jobs[id]
 		switch {
@@ -163,6 +166,16 @@ func (u *unaided) begin() {
 			return
 		}
 	}
+}
+
+// anyDue reports whether any job that is due does more than rest. It is asked in each step, mostly in vain.
+func (u *unaided) anyDue() bool {
+	for id := range u.due {
+		if j := u.s.jobs[id]; j == nil || j.state.Final || !u.isLate(j) || !u.s.now.Before(j.withheld.own.rest) {
+			return true
+		}
+	}
+	return false
 }
 
 // giveUp ends what runs, if nobody wants it any more.

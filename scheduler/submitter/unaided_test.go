@@ -127,7 +127,7 @@ func (b *unaidedBench) leaderBrings(tasks ...uint64) {
 		}
 		p.Tasks = append(p.Tasks, message.TaskSummary{Index: i, Results: []task.Result{r}})
 	}
-	b.own(message.Received{From: peerOf(theLeader), Message: message.Message{Progress: p}})
+	b.own(&message.Received{From: peerOf(theLeader), Message: &message.Message{Progress: p}})
 }
 
 func (b *unaidedBench) isOver() bool { return b.s.jobs[b.id].state.Final }

@@ -34,7 +34,7 @@ func (b *auditBench) untilOthersAsked(most time.Duration) []task.PeerID {
 		if out := b.asks(); len(out) > 0 {
 			return out
 		}
-		b.do(message.Received{From: b.self, Message: message.Message{Progress: &message.Progress{Job: b.id,
+		b.do(&message.Received{From: b.self, Message: &message.Message{Progress: &message.Progress{Job: b.id,
 			Summary: message.JobSummary{State: message.JobRunning, Total: 3, Running: 3}}}})
 	}
 	return nil
@@ -47,7 +47,7 @@ func (b *auditBench) brings(from int, state string, results ...task.Result) {
 	for _, r := range results {
 		p.Tasks = append(p.Tasks, message.TaskSummary{Index: r.Task.Index, Results: []task.Result{r}})
 	}
-	b.do(message.Received{From: peer, Message: message.Message{Progress: p}})
+	b.do(&message.Received{From: peer, Message: &message.Message{Progress: p}})
 }
 
 // A leader that brings nothing, and says that all runs: others that coordinate are asked, one after the other, and
@@ -202,7 +202,7 @@ func TestPooled(t *testing.T) {
 			}
 			_, peer := schedtest.Identity(tt.by[k])
 			b.s.jobs[b.id].withheld.asked[peer] = true
-			b.do(message.Received{From: peer, Message: message.Message{Progress: &message.Progress{Job: b.id, Made: true,
+			b.do(&message.Received{From: peer, Message: &message.Message{Progress: &message.Progress{Job: b.id, Made: true,
 				Tasks: []message.TaskSummary{{Failed: says == "!", Results: []task.Result{r}}}}}})
 		}
 		st, _ := b.s.Job(b.id)

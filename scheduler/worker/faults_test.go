@@ -24,7 +24,7 @@ func TestFaults(t *testing.T) {
 		if change != nil {
 			change(&r)
 		}
-		k.step(message.Received{From: submitter, Message: message.Message{Wrong: &message.Wrong{Result: r, Why: why}}})
+		k.step(&message.Received{From: submitter, Message: &message.Message{Wrong: &message.Wrong{Result: r, Why: why}}})
 	}
 	says(1, 2, "another's", nil)
 	says(1, 1, "never signed", func(r *task.Result) { r.Outcome = task.Trapped })

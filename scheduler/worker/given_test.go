@@ -25,7 +25,7 @@ func (k *keeper) got(from task.PeerID, final bool, have ...uint64) (told []uint6
 	for _, i := range have {
 		g.Have = append(g.Have, message.Range{From: i, To: i + 1})
 	}
-	k.step(message.Received{From: from, Message: message.Message{Got: g}})
+	k.step(&message.Received{From: from, Message: &message.Message{Got: g}})
 	for _, e := range k.last {
 		if s, ok := e.(message.Send); ok && s.Message.Progress != nil {
 			if s.To != from || !s.Message.Progress.Made {

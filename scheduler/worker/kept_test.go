@@ -154,8 +154,8 @@ func TestWorkerObeysNoLowerEpochInAck(t *testing.T) {
 	k.acknowledge(4, 1)
 	k.want("after an older epoch's", unackedTasks(k.w), []uint64{1})
 	_, stranger := schedtest.Identity(7)
-	k.step(message.Received{From: stranger,
-		Message: message.Message{Ack: &message.Ack{Epoch: 9,
+	k.step(&message.Received{From: stranger,
+		Message: &message.Message{Ack: &message.Ack{Epoch: 9,
 			Ended: []message.AttemptName{{Task: k.task(1), Attempt: message.Attempt{Epoch: 5, Seq: 1}}}}}})
 	k.want("after a stranger's", unackedTasks(k.w), []uint64{1})
 	k.reboot(true)

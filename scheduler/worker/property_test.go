@@ -185,7 +185,7 @@ func (f *floor) give(t *rapid.T) {
 	f.seq++
 	a := message.Attempt{Epoch: f.epoch, Seq: f.seq}
 	f.given[id] = a
-	f.step(message.Received{From: "leader", Message: message.Message{Place: &message.Place{Epoch: f.epoch,
+	f.step(&message.Received{From: "leader", Message: &message.Message{Place: &message.Place{Epoch: f.epoch,
 		Leases: []message.Lease{{Task: id, Attempt: a, TTL: time.Minute}}}}})
 }
 
@@ -201,7 +201,7 @@ func (f *floor) drop(t *rapid.T) {
 	if reason != message.DropRecall {
 		delete(f.given, id)
 	}
-	f.step(message.Received{From: "leader", Message: message.Message{Ack: &message.Ack{Epoch: f.epoch,
+	f.step(&message.Received{From: "leader", Message: &message.Message{Ack: &message.Ack{Epoch: f.epoch,
 		Drop: []message.AttemptName{{Task: id, Attempt: a, Reason: reason}}}}})
 }
 
@@ -251,7 +251,7 @@ func (f *floor) acknowledge(t *rapid.T) {
 		ack.Ended = append(ack.Ended, n)
 	}
 	clear(f.ended)
-	f.step(message.Received{From: "leader", Message: message.Message{Ack: ack}})
+	f.step(&message.Received{From: "leader", Message: &message.Message{Ack: ack}})
 }
 
 func (f *floor) wait(d time.Duration) {
@@ -279,7 +279,7 @@ func TestEveryLeaseComesBack(t *testing.T) {
 			"stranger": func(t *rapid.T) {
 				f.t = t
 				before := f.w.Leases()
-				f.step(message.Received{From: "stranger", Message: message.Message{Place: &message.Place{Epoch: f.epoch + 1,
+				f.step(&message.Received{From: "stranger", Message: &message.Message{Place: &message.Place{Epoch: f.epoch + 1,
 					Leases: []message.Lease{{Task: task.TaskID{Job: "a", Index: 9}, Attempt: message.Attempt{Epoch: 9}}}}}})
 				if f.w.Leases() != before {
 					t.Fatal("a stranger's lease was taken")

@@ -117,7 +117,7 @@ func TestKeptAndGivenAreSigned(t *testing.T) {
 		k.endsUnsigned(1 + i)
 	}
 	_, submitter := schedtest.Identity(1)
-	k.step(message.Received{From: submitter, Message: message.Message{Got: &message.Got{Job: k.job, Asks: true}}})
+	k.step(&message.Received{From: submitter, Message: &message.Message{Got: &message.Got{Job: k.job, Asks: true}}})
 	if told := k.verified(); len(told) != 3 || *count != 1 {
 		t.Errorf("%d are given, with %d signatures", len(told), *count)
 	}

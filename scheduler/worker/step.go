@@ -18,8 +18,8 @@ func (w *Worker) Step(now time.Time, ev message.Event) []message.Effect {
 		w.results.deleteSpoiled()
 	}
 	switch ev := ev.(type) {
-	case message.Received:
-		w.receive(ev.From, &ev.Message)
+	case *message.Received:
+		w.receive(ev.From, ev.Message)
 	case message.LeaderChanged:
 		w.follow(ev)
 	case message.Prepared:

@@ -41,10 +41,10 @@ func newBench(t *testing.T) *bench {
 
 func (b *bench) step(ev message.Event) { b.last = b.w.Step(b.now, ev) }
 func (b *bench) ack(a *message.Ack) {
-	b.step(message.Received{From: b.leader, Message: message.Message{Ack: a}})
+	b.step(&message.Received{From: b.leader, Message: &message.Message{Ack: a}})
 }
 func (b *bench) place(p *message.Place) {
-	b.step(message.Received{From: b.leader, Message: message.Message{Place: p}})
+	b.step(&message.Received{From: b.leader, Message: &message.Message{Place: p}})
 }
 
 // leases makes leases of the tasks given, as attempts of their own number.
@@ -148,7 +148,7 @@ func TestWorkerObeysNoLowerEpoch(t *testing.T) {
 	b.place(b.leases(4, 9))
 	b.want("held", heldTasks(b.w), []uint64{1, 2, 3, 4})
 	_, stranger := schedtest.Identity(7)
-	b.step(message.Received{From: stranger, Message: message.Message{Place: b.leases(9, 9)}})
+	b.step(&message.Received{From: stranger, Message: &message.Message{Place: b.leases(9, 9)}})
 	b.want("from a stranger", heldTasks(b.w), []uint64{1, 2, 3, 4})
 	// A leader of an older term is told of the newer one, so that it can begin
 	// another, but none of its leases is taken.
@@ -158,7 +158,7 @@ func TestWorkerObeysNoLowerEpoch(t *testing.T) {
 	if _, epoch := b.w.Leader(); epoch != 5 || !full {
 		t.Errorf("epoch %d, full report %v; want 5 and true", epoch, full)
 	}
-	b.step(message.Received{From: stranger, Message: message.Message{Place: b.leases(4, 9)}})
+	b.step(&message.Received{From: stranger, Message: &message.Message{Place: b.leases(4, 9)}})
 	b.want("from an outdated leader", heldTasks(b.w), []uint64{1, 2, 3, 4})
 	b.step(message.LeaderChanged{Leader: stranger, Epoch: 6})
 	held, _, _, full = b.reports()

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -9,8 +10,10 @@ import (
 )
 
 // BenchmarkDay runs a day of 20 synthetic hosts with tasks of five minutes, one
-// after the other.
+// after the other, with as much room for garbage as `godwit sim --machines` leaves.
 func BenchmarkDay(b *testing.B) {
+	room := make([]byte, 64<<20)
+	defer runtime.KeepAlive(room)
 	tr, err := trace.Synthesize(trace.SynthKinds()[0][0], trace.SynthConfig{Hosts: 20, Days: 1, Seed: 1})
 	if err != nil {
 		b.Fatal(err)

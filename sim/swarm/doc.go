@@ -96,7 +96,7 @@
 // task's runs had is wasted. A checkpoint's bytes count each time that a node
 // brings it.
 //
-// Machines run 100,000 to 200,000 events a second, nearly all of them reports and
+// Machines run some 400,000 events for each second of processor time, nearly all of them reports and
 // renewals: two to four for each second of a busy host. A Speedup, or a longer
 // Config.ReportEvery, makes them fewer.
 package swarm

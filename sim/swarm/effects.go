@@ -73,6 +73,7 @@ func (n *node) persist(p message.Persist) {
 }
 
 func (n *node) post(e message.Send) {
+	vouch(&e.Message)
 	if e.To == n.id {
 		if n.own == nil {
 			n.own = n.w.letters.empty()
@@ -90,30 +91,71 @@ func (n *node) post(e message.Send) {
 	n.lines = append(n.lines, line{to, append(n.w.letters.empty(), e.Message)})
 }
 
-// letters are lists of messages that have been told, for the next ones: nobody keeps what
-// member.Said points to.
-type letters [][]message.Message
+// vouch marks results as seen to verify: this driver has signed each that there is, and nobody here
+// changes any.
+func vouch(m *message.Message) {
+	if m.Report != nil {
+		for i := range m.Report.Ended {
+			m.Report.Ended[i].Signed = true
+		}
+	}
+	if m.Progress != nil {
+		for i := range m.Progress.Tasks {
+			m.Progress.Tasks[i].Signed = true
+		}
+	}
+}
 
+// letters are those that have arrived, and lists of messages that have been told, for the next
+// ones: nobody keeps what member.Said points to.
+type letters struct {
+	lists [][]message.Message
+	free  []*letter
+}
+
+// empty is a list with room for messages, or nil.
 func (l *letters) empty() []message.Message {
-	last := len(*l) - 1
+	last := len(l.lists) - 1
 	if last < 0 {
 		return nil
 	}
-	out := (*l)[last]
-	*l = (*l)[:last]
+	out := l.lists[last]
+	l.lists = l.lists[:last]
 	return out
 }
 
-// back takes a list that is needed no more.
-func (l *letters) back(told []message.Message) {
-	if cap(told) == 0 || len(*l) == lettersKept {
+// emptied takes a list that is needed no more.
+func (l *letters) emptied(told []message.Message) {
+	if cap(told) == 0 || len(l.lists) == lettersKept {
 		return
 	}
 	clear(told)
-	*l = append(*l, told[:0])
+	l.lists = append(l.lists, told[:0])
 }
 
-// lettersKept is how many lists are kept: more are on their way only where thousands of
+// letter is one to be written.
+func (l *letters) letter() *letter {
+	last := len(l.free) - 1
+	if last < 0 {
+		out := &letter{}
+		out.arrives = out.arrive
+		return out
+	}
+	out := l.free[last]
+	l.free = l.free[:last]
+	return out
+}
+
+// back takes a letter that has arrived, or was lost.
+func (l *letters) back(old *letter) {
+	l.emptied(old.messages)
+	*old = letter{arrives: old.arrives}
+	if len(l.free) < lettersKept {
+		l.free = append(l.free, old)
+	}
+}
+
+// lettersKept is how many of each are kept: more are on their way only where thousands of
 // nodes speak at once.
 const lettersKept = 1 << 10
 

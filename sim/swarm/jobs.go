@@ -147,12 +147,12 @@ func (w *world) handOver() {
 
 // hand has a node sign a job and offer it.
 func (w *world) hand(j *jobBook, n *node) {
-	rec, err := task.SignJob(j.spec, n.key)
+	rec, err := w.cfg.Opened.Sign(j.spec, n.key)
 	if err != nil {
 		w.note(err)
 		return
 	}
-	id := rec.ID()
+	id, _ := w.cfg.Opened.Names(&rec)
 	w.jobs[id], j.giver = j, n
 	w.sizes[task.CID(id)] = int64(len(rec.Encode()))
 	n.blocks[task.CID(id)], n.blocks[j.spec.Module] = true, true

@@ -63,14 +63,12 @@ func (n *node) flush() {
 		for _, l := range lines {
 			n.send(l.to, l.messages)
 		}
-		for i := range own {
-			n.tell(member.Said{Of: n.m, From: n.id, Message: &own[i]})
-		}
+		n.hear(n, own, &n.ownWords)
 		if n.lines == nil {
 			clear(lines)
 			n.lines = lines[:0]
 		}
-		n.w.letters.back(own)
+		n.w.letters.emptied(own)
 	}
 }
 

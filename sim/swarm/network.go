@@ -35,22 +35,41 @@ func (n *node) after(d time.Duration, r rank, do func()) {
 func (n *node) send(to *node, messages []message.Message) {
 	w := n.w
 	w.stats.Messages += uint64(len(messages))
-	lost, dials := w.isLost(), n.linked[to.index] == 0
+	d := w.letters.letter()
+	d.from, d.to, d.messages = n, to, messages
+	d.lost, d.dials = w.isLost(), n.linked[to.index] == 0
 	at := max(w.now+w.delay(), n.lastTo[to.index])
 	n.lastTo[to.index] = at
-	w.queue.add(at, talking, func() {
-		if !lost && to.up {
-			if dials {
-				n.link(to)
-			}
-			to.turn(func() {
-				for i := range messages {
-					to.tell(member.Said{Of: to.m, From: n.id, Message: &messages[i]})
-				}
-			})
+	w.queue.add(at, talking, d.arrives)
+}
+
+// A letter is messages on their way from one node to another.
+type letter struct {
+	from, to    *node
+	messages    []message.Message
+	lost, dials bool
+	said        member.Said // by which its messages are told
+	arrives     func()      // what happens then: made once, as letters are used again
+}
+
+// arrive has the receiver's machines hear the messages, if it is up. Then the letter may be another.
+func (l *letter) arrive() {
+	from, to := l.from, l.to
+	if !l.lost && to.up {
+		if l.dials {
+			from.link(to)
 		}
-		w.letters.back(messages)
-	})
+		to.turn(func() { to.hear(from, l.messages, &l.said) })
+	}
+	from.w.letters.back(l)
+}
+
+// hear tells the node's machines messages of a node, each by said.
+func (n *node) hear(from *node, messages []message.Message, said *member.Said) {
+	for i := range messages {
+		*said = member.Said{Of: n.m, From: from.id, Message: &messages[i]}
+		n.tell(said)
+	}
 }
 
 // request asks a node something: there runs at it when it arrives, and then done

@@ -102,13 +102,14 @@ type links struct {
 
 // An agenda is what a node has still to do, and when it wakes by itself.
 type agenda struct {
-	pending []member.Effect // of this turn, not carried out yet
-	spare   []member.Effect // memory for the next
-	own     []message.Message
-	lines   []line
-	turning bool
-	wakeAt  time.Time
-	woken   func() // of the timer, in this life
+	pending  []member.Effect // of this turn, not carried out yet
+	spare    []member.Effect // memory for the next
+	own      []message.Message
+	lines    []line
+	turning  bool
+	ownWords member.Said // by which what it says to itself is told
+	wakeAt   time.Time
+	woken    func() // of the timer, in this life
 }
 
 // A line is what one turn has to say to one peer.
