@@ -31,6 +31,10 @@ const (
 	delay                 = 25 * time.Millisecond
 	pause                 = time.Second
 	drawing               = 0x656e6473 // "ends"
+
+	// placement is the default, but for the order of tasks: the run knows how long each of the job's tasks
+	// takes, which no leader does, and would begin with the longest.
+	placement = "expected:order=turn"
 )
 
 // A drawn job.
@@ -199,6 +203,7 @@ func (d *drawn) play(b *book, seed uint64) error {
 	}
 	sc := &sim.Scenario{
 		Trace: d.trace, Start: d.at.Add(-learning), End: b.until, Seed: seed,
+		Placement:   placement,
 		Workload:    sim.Workload{Log: log, Requeue: true},
 		Hosts:       sim.HostRules{Owner: sim.Suspend, Grace: grace, Speeds: sim.Traced},
 		Network:     sim.Network{Delay: delay, Detect: detect},
