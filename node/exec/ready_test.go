@@ -33,6 +33,12 @@ func (r *eager) Ready(_ context.Context, _ task.CID, path string) error {
 	return nil
 }
 
+func (r *eager) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.made)
+}
+
 // A program is made ready while the owner lends a core that is free, one at a time; nothing of it is left behind.
 func TestReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -65,8 +71,8 @@ func TestReady(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		h.on(func() { Ready(x, b) })
 		time.Sleep(2 * time.Second)
-		if want := []string{"a", "b"}; !slices.Equal(r.made, want) {
-			t.Errorf("made ready: %q, want %q", r.made, want)
+		if made, want := r.all(), []string{"a", "b"}; !slices.Equal(made, want) {
+			t.Errorf("made ready: %q, want %q", made, want)
 		}
 		if len(h.holding()) != 0 || h.space.used != 0 {
 			t.Errorf("left behind: %v held, %d bytes staged", h.holding(), h.space.used)
@@ -76,8 +82,8 @@ func TestReady(t *testing.T) {
 		h.do(x, message.Start{Task: task.TaskID{Job: id}, Attempt: as(1)})
 		h.on(func() { Ready(x, a) }) // the core is taken
 		time.Sleep(2 * time.Second)
-		if len(r.made) != 2 {
-			t.Errorf("made ready beside a task on the only core: %q", r.made)
+		if made := r.all(); len(made) != 2 {
+			t.Errorf("made ready beside a task on the only core: %q", made)
 		}
 		lend(2)
 		h.on(func() { Ready(x, task.CID("none")) }) // which costs nothing
