@@ -530,3 +530,20 @@ func TestNameOfManyJobs(t *testing.T) {
 		t.Errorf("by its end: %s, %v", id, err)
 	}
 }
+
+// Content that is not there is refused with the place of small outputs, of which only their results have the bytes.
+func TestContentThatIsNotThere(t *testing.T) {
+	c := dialed(t)
+	missing, err := blocks.CIDOfBytes([]byte("never stored"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := c.do(t.Context(), http.MethodGet, "/v1/files/"+string(missing), nil)
+	if err == nil {
+		resp.Body.Close()
+	}
+	var e *Error
+	if !errors.As(err, &e) || e.Status != http.StatusNotFound || !strings.Contains(e.Hint, "/outputs/") {
+		t.Errorf("got %v, %+v", err, e)
+	}
+}
