@@ -84,7 +84,8 @@ func (r *Replicas) heldAt(f *follower, h *message.HeldBlocks) {
 	}
 }
 
-// askHoldsAgain repeats orders that were not answered, or failed.
+// askHoldsAgain repeats orders that were not answered, or failed. Those of a job that is
+// forgotten are dropped: they stand for nothing, so nobody would ever answer them.
 func (r *Replicas) askHoldsAgain() {
 	var due []message.HoldName
 	for n, o := range r.orders {
@@ -96,7 +97,7 @@ func (r *Replicas) askHoldsAgain() {
 	for _, n := range due {
 		o := r.orders[n]
 		f := r.followers[o.to]
-		if f == nil || !f.grouped {
+		if f == nil || !f.grouped || !r.hasBlocks(n) {
 			delete(r.orders, n)
 			continue
 		}

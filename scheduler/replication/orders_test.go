@@ -141,6 +141,27 @@ func TestBlocksThatCannotBeFetched(t *testing.T) {
 	d.r.Copied(follower1, &message.Copied{Epoch: 3, Session: 1, Held: []message.HeldBlocks{{Name: hold}}}) // late
 }
 
+// An order of a job that is forgotten is dropped when it is to be given again: what it stands
+// for is nothing, and nobody would ever answer it.
+func TestOrdersOfAForgottenJob(t *testing.T) {
+	d := newDesk(t)
+	hold := message.HoldName{Task: task.TaskID{Job: d.id}, Kind: message.HoldJob}
+	d.r.Hold(hold, true)
+	d.step()
+	for _, c := range d.copies(follower1) {
+		d.r.Copied(follower1, &message.Copied{Epoch: 3, Session: c.Session, Seq: c.Seq,
+			Held: []message.HeldBlocks{{Name: hold, Err: "not now"}}})
+	}
+	delete(d.ledger.Jobs, d.id)
+	d.r.Changed(Key{Job: d.id, Kind: Gone})
+	d.now = d.now.Add(holdPatience)
+	d.r.At(d.now, 3)
+	d.r.Tick()
+	if _, orders := d.r.Waiting(); orders != 0 {
+		t.Errorf("%d orders of a job that is forgotten wait", orders)
+	}
+}
+
 // A follower that leaves the group is asked what it has, and gates nothing; one that comes
 // back begins anew.
 func TestLeavingTheGroup(t *testing.T) {

@@ -35,7 +35,7 @@ func (d *desk) TickAt(at time.Time)                                      { d.tic
 func (d *desk) Absorb(_ task.PeerID, _ message.Pair) (task.JobID, error) { return d.id, d.absorb }
 
 func (d *desk) Blocks(n message.HoldName) (message.Hold, bool) {
-	return message.Hold{Name: n, CIDs: []task.CID{"block"}}, true
+	return message.Hold{Name: n, CIDs: []task.CID{"block"}}, d.ledger.Jobs[n.Task.Job] != nil
 }
 
 func (d *desk) Emit(e message.Effect) {
