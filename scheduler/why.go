@@ -244,8 +244,8 @@ func Unfit(s overlay.State, slots int, lent, needs int64) string {
 	return ""
 }
 
-// whyNotOn says why a task of the job, of so much memory, is not on a member, of those that it avoids, on some of which it
-// failed.
+// whyNotOn says why a task of the job, of so much memory, is not on a member. It avoids some of them, and failed on some
+// of these.
 func (j *job) whyNotOn(h *host, memory int64, avoid, failed []task.PeerID) string {
 	p, paused := h.paused[j]
 	_, shunned := h.shunned[j.class]

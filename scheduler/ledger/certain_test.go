@@ -38,12 +38,13 @@ func TestCertain(t *testing.T) {
 		runs []failedRun
 		why  string // "" for a task that is to run again
 	}{
-		"one run":                      {[]failedRun{{"a", exit, 3, 0}}, ""},
-		"two members, one code":        {[]failedRun{{"a", exit, 3, 0}, {"b", exit, 3, 0}}, "exit code 3 " + two},
-		"two members, a trap":          {[]failedRun{{"a", trap, 0, 0}, {"b", trap, 0, 0}}, "trapped " + two},
-		"two members, two codes":       {[]failedRun{{"a", exit, 3, 0}, {"b", exit, 4, 0}}, ""},
-		"two members, other words":     {[]failedRun{{"a", exit, 3, 0}, {"b", exit, 3, 1}}, ""},
-		"a liar beside two":            {[]failedRun{{"a", exit, 1, 0}, {"b", exit, 3, 0}, {"c", exit, 3, 0}}, "exit code 3 " + two},
+		"one run":                  {[]failedRun{{"a", exit, 3, 0}}, ""},
+		"two members, one code":    {[]failedRun{{"a", exit, 3, 0}, {"b", exit, 3, 0}}, "exit code 3 " + two},
+		"two members, a trap":      {[]failedRun{{"a", trap, 0, 0}, {"b", trap, 0, 0}}, "trapped " + two},
+		"two members, two codes":   {[]failedRun{{"a", exit, 3, 0}, {"b", exit, 4, 0}}, ""},
+		"two members, other words": {[]failedRun{{"a", exit, 3, 0}, {"b", exit, 3, 1}}, ""},
+		"a liar beside two": {[]failedRun{{"a", exit, 1, 0}, {"b", exit, 3, 0}, {"c", exit, 3, 0}},
+			"exit code 3 " + two},
 		"a liar in three leases":       {[]failedRun{{"a", exit, 1, 0}, {"a", exit, 1, 0}, {"a", exit, 1, 0}}, ""},
 		"a liar, and who is honest":    {[]failedRun{{"a", exit, 1, 0}, {"b", slow, 0, 0}, {"a", exit, 1, 0}}, ""},
 		"both went on from a liar's":   {[]failedRun{{"b x", trap, 0, 0}, {"c x", trap, 0, 0}}, ""},
