@@ -115,7 +115,7 @@ type Why struct {
 }
 
 // whyDone says who did a task, and what the job names as outputs that it did not write.
-func (j *job) whyDone(i uint64) []Why {
+func whyDone(j *job, i uint64) []Why {
 	out := []Why{{Reason: "done"}}
 	row := j.ledger.Rows[i]
 	if row == nil {
@@ -214,7 +214,7 @@ func (q *inquiry) whyNot(i uint64) []Why {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
 	bars := c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)
-	failed := slices.DeleteFunc(j.failedOn(i, c.now), func(p task.PeerID) bool { return j.worksOn(i, p) })
+	failed := slices.DeleteFunc(failedOn(j, i, c.now), func(p task.PeerID) bool { return j.worksOn(i, p) })
 	out := j.whoseTurn(q.avoiding(j.spec.MemoryOf(i), bars, failed))
 	if reason := c.claims.unheeded(j); reason != "" {
 		out = append(slices.Clip(out), Why{Reason: reason})
