@@ -128,7 +128,7 @@ func whyDone(j *job, i uint64) []Why {
 	if len(agreed) == 0 {
 		return out
 	}
-	if lacks := message.WhatLacks(j.spec.Unwritten(i, agreed[0].Outputs)); lacks != "" {
+	if lacks := message.WhatLacks(task.Unwritten(j.spec, i, agreed[0].Outputs)); lacks != "" {
 		out = append(out, Why{Reason: task.ClipMessage("done, and " + lacks)})
 	}
 	return out

@@ -23,7 +23,7 @@ func TestUnwritten(t *testing.T) {
 		for _, n := range tt.has {
 			outputs = append(outputs, task.Output{Name: n})
 		}
-		if got := job.Unwritten(0, outputs); !slices.Equal(got, tt.want) {
+		if got := task.Unwritten(job, 0, outputs); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}

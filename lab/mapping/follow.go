@@ -264,7 +264,7 @@ func (f *Follower) outputs(ctx context.Context, t *message.TaskSummary, in input
 
 // misses tells of outputs that the job names, not by patterns, and that a task did not write: of each name once.
 func (f *Follower) misses(t *message.TaskSummary, in input) {
-	for _, name := range f.spec.Unwritten(t.Index, t.Results[0].Outputs) {
+	for _, name := range task.Unwritten(f.spec, t.Index, t.Results[0].Outputs) {
 		if !slices.Contains(f.missed, name) {
 			f.missed = append(f.missed, name)
 			fmt.Fprintf(f.Err, "godwit: %s (input %d) wrote no %s, which --output names; of others that is not told\n", in.shown,

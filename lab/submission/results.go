@@ -46,7 +46,7 @@ func (c *Collected) misses(spec *task.Job, t *message.TaskSummary) {
 	if t.Failed || len(t.Results) == 0 {
 		return
 	}
-	for _, name := range spec.Unwritten(t.Index, t.Results[0].Outputs) {
+	for _, name := range task.Unwritten(spec, t.Index, t.Results[0].Outputs) {
 		k := slices.IndexFunc(c.Missing, func(m Missing) bool { return m.Name == name })
 		if k < 0 {
 			if len(c.Missing) == mostMissing {

@@ -257,7 +257,7 @@ func NewTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, res
 		}
 		t.Result = r
 		if state == JobDone {
-			t.Missing = spec.Unwritten(i, r.Outputs)
+			t.Missing = task.Unwritten(spec, i, r.Outputs)
 		}
 	}
 	return t

@@ -147,8 +147,8 @@ func expectedWords(r *Reason) string {
 
 // guessedWords are for a task of which nobody knows how long it takes: it is placed as if that were unknownWork.
 func guessedWords(r *Reason) string {
-	return fmt.Sprintf("next in order; nobody knows how long it takes; of %d idle members this one is the best for a task "+
-		"of %v here, and stays for that with probability %.3g", r.m, time.Duration(r.n).Round(time.Second), r.x)
+	return fmt.Sprintf("next in order; nobody knows how long it takes; of %d idle members this one is the best for a "+
+		"task of %v here, and stays for that with probability %.3g", r.m, time.Duration(r.n).Round(time.Second), r.x)
 }
 
 // begin takes a copy of the hosts that are idle.
