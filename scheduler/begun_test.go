@@ -33,3 +33,37 @@ func TestStatusTellsWhenItBegan(t *testing.T) {
 		t.Errorf("it began %v after its lease, and ended after %v: want 150ms and 700ms", got, a.End.Sub(given))
 	}
 }
+
+// TestAheadWaits: of the tasks that a member has, those beyond its slots are told as waiting until one before them has
+// ended, or their worker says that they run.
+func TestAheadWaits(t *testing.T) {
+	c, _, worker, step := school(t, 3, true)
+	h := c.members.hosts[worker]
+	counts := func(when string, waiting, running uint64) {
+		t.Helper()
+		j := h.leases[0].job
+		if got := j.summary(); got.Waiting != waiting || got.Running != running {
+			t.Errorf("%s: %d wait and %d run, want %d and %d", when, got.Waiting, got.Running, waiting, running)
+		}
+		for _, l := range h.leases {
+			want := "running"
+			if !l.begun {
+				want = "waiting"
+			}
+			if got := j.taskState(l.task.index); got != want {
+				t.Errorf("%s: task %d is %s, want %s", when, l.task.index, got, want)
+			}
+		}
+		if err := checkGrid(c, j); err != nil {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	c.addLease(h.leases[0].job, h, 2, message.Attempt{Epoch: 1, Seq: 9}, "ahead", nil)
+	counts("given", 1, 2)
+	last := h.leases[2]
+	step(time.Second, &message.Received{From: worker, Message: &message.Message{Report: &message.Report{Slots: 2,
+		Held: []message.Held{{Task: last.taskID(), Attempt: last.attempt, Running: true}}}}})
+	counts("its worker says that the last runs", 0, 3)
+	step(time.Second, &message.Received{From: worker, Message: &message.Message{Report: &message.Report{Slots: 1}}})
+	counts("the member has fewer slots", 0, 3)
+}

@@ -143,8 +143,9 @@ func (s *swarm) checkInvariants() {
 		return
 	}
 	c := leader.coord
-	load := map[*host]int{}
+	load, ahead := map[*host]int{}, map[*host]int{}
 	for _, j := range c.table.jobs {
+		waits := uint64(0)
 		sum := j.summary()
 		if sum.Total != sum.Waiting+sum.Running+sum.Done+sum.Failed || j.done+j.failed > j.total {
 			s.tb.Fatalf("counters do not add up: %+v", sum)
@@ -160,14 +161,33 @@ func (s *swarm) checkInvariants() {
 				s.tb.Fatalf("task %d has ended and still has a lease: %+v %+v %+v", i, j.ledger.Rows[i].Log, j.ledger.Facts,
 					t.leases[0])
 			}
+			begun := 0
 			for _, l := range t.leases {
 				if l.is(leasing.Open) {
 					load[l.host]++
 				}
+				if l.begun {
+					begun++
+				} else {
+					ahead[l.host]++
+				}
 			}
+			if begun == 0 {
+				waits++
+			}
+			if begun != t.begun {
+				s.tb.Fatalf("task %d: %d of its leases have begun, counted are %d", i, begun, t.begun)
+			}
+		}
+		if waits != j.ahead {
+			s.tb.Fatalf("%d tasks wait at their members, counted are %d", waits, j.ahead)
 		}
 	}
 	for _, h := range c.members.hosts {
+		if h.ahead != ahead[h] || h.ahead > 0 && load[h]-h.ahead < h.slots {
+			s.tb.Fatalf("host %s: %d of %d wait for one of its %d slots, counted are %d", h.peer, ahead[h], load[h], h.slots,
+				h.ahead)
+		}
 		load[h] += len(h.coming)
 		if h.load != load[h] || h.memoryUsed < 0 || h.recalls < 0 {
 			s.tb.Fatalf("host %s: load %d, its leases say %d; memory %d, recalls %d", h.peer, h.load, load[h], h.memoryUsed,

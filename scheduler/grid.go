@@ -50,8 +50,8 @@ func Grid(c *Coordinator, id task.JobID, bins int) (*message.Grid, bool) {
 		g.FailRest()
 		return g, true
 	}
-	for i := range j.live {
-		if j.ledger.Verdict(i) == ledger.Open {
+	for i, t := range j.live {
+		if t.begun > 0 && j.ledger.Verdict(i) == ledger.Open {
 			g.Run(i)
 		}
 	}

@@ -318,6 +318,7 @@ func (t *transfers) bookAwaiting(j *job, i uint64, h *host, as, after message.At
 	if live == nil {
 		live = &liveTask{index: i}
 		j.live[i] = live
+		j.ahead++
 	}
 	l := &lease{
 		job: j, task: live, attempt: as, host: h, state: leasing.Awaiting,

@@ -45,6 +45,7 @@ type bookings struct {
 	load       int
 	memoryUsed int64
 	recalls    int // of leases, those asked back
+	ahead      int // of leases, those that wait for a slot there
 	// coming are the leases of other hosts that are to move here: load and
 	// memoryUsed count them too.
 	coming []*lease

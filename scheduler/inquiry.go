@@ -78,7 +78,7 @@ func (q *inquiry) why(i uint64) []Why {
 		return whyDone(j, i)
 	case state == "failed":
 		return []Why{{Reason: j.whyFailed(i)}}
-	case state == "running":
+	case j.live[i] != nil: // it runs, or waits at its member
 		return q.whyRunning(i)
 	}
 	return q.whyWaiting(i)

@@ -58,10 +58,11 @@ type job struct {
 	near     nearness
 }
 
-// A tally counts, so that a summary costs nothing. The tasks with a lease are len(live);
-// what is left of total waits.
+// A tally counts, so that a summary costs nothing. The tasks with a lease are len(live), of which ahead wait for
+// slots; what is left of total waits for a lease.
 type tally struct {
 	done, failed uint64
+	ahead        uint64
 	useful       time.Duration
 	wasted       time.Duration
 	reruns       uint64
@@ -115,6 +116,7 @@ type delivery struct {
 type liveTask struct {
 	index   uint64
 	leases  []*lease
+	begun   int  // of leases, those that have a slot or had one
 	copied  bool // one of the leases is a copy: see tails.go
 	recalls int  // how often it was taken back for an idle worker
 }
@@ -166,7 +168,7 @@ func (j *job) stateOf() int64 {
 // count as failed where they are not done.
 func (j *job) summary() message.JobSummary {
 	s := message.JobSummary{
-		State: message.JobRunning, Total: j.total, Done: j.done, Failed: j.failed, Running: uint64(len(j.live)),
+		State: message.JobRunning, Total: j.total, Done: j.done, Failed: j.failed, Running: uint64(len(j.live)) - j.ahead,
 		UsefulCPU: j.useful, WastedCPU: j.wasted, Reruns: j.reruns, Migrations: j.migrations,
 	}
 	if j.state == jobOver {

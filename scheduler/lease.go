@@ -23,6 +23,7 @@ type lease struct {
 	expires time.Time
 	reason  string   // why there
 	portion *portion // of the chunk that it was given in; nil for none, and when its run is over
+	begun   bool     // it has a slot, or had one: see begun.go
 
 	ending *message.Ending // its result, when its run is over
 	fails  int             // how often the outputs could not be fetched
@@ -107,8 +108,14 @@ func (l *lease) take(e leasing.Event) bool {
 	if l.state = to; l.is(leasing.AskedBack) {
 		l.host.recalls++
 	}
+	if e == leasing.Starts && slices.Contains(l.host.leases, l) {
+		l.leavesAhead()
+	}
 	return true
 }
+
+// isOpen reports whether its run is not over.
+func (l *lease) isOpen() bool { return l.is(leasing.Open) }
 
 func (l *lease) taskID() task.TaskID { return task.TaskID{Job: l.job.id, Index: l.task.index} }
 
@@ -133,6 +140,7 @@ func (s start) book(c *Coordinator, j *job, h *host, i uint64, a message.Attempt
 	if t == nil {
 		t = &liveTask{index: i}
 		j.live[i] = t
+		j.ahead++
 	}
 	l := &lease{
 		job: j, task: t, attempt: a, host: h, state: leasing.Placed,
@@ -168,6 +176,7 @@ func (c *Coordinator) attach(l *lease) {
 		c.claims.holds(l.job, l.host, 1)
 		c.members.alarm(l.host, l.expires)
 	}
+	l.attached()
 	c.members.settleHost(l.host)
 }
 
@@ -179,6 +188,7 @@ func (c *Coordinator) detach(l *lease) {
 		c.members.given--
 	}
 	c.unload(l, leasing.Ends)
+	l.detached()
 	c.members.touchHost(h)
 }
 
@@ -190,6 +200,7 @@ func (c *Coordinator) unload(l *lease, over leasing.Event) {
 		l.host.memoryUsed -= l.memory()
 		c.claims.holds(l.job, l.host, -1)
 	}
+	l.leavesAhead()
 	l.take(over)
 }
 
@@ -211,6 +222,9 @@ func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 		c.reports.note(j, t.index, log)
 	}
 	c.detach(l)
+	if len(t.leases) == 0 {
+		j.ahead--
+	}
 	c.touch(j)
 }
 

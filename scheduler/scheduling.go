@@ -8,6 +8,7 @@ import (
 	"godwit/migrate"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/leasing"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
 	"godwit/task"
@@ -132,7 +133,7 @@ func (c *Coordinator) Load() (jobs int, waiting, running uint64) {
 		if j.state != jobOpen {
 			continue
 		}
-		sum := j.summary()
+		sum := withMembers(j)
 		jobs, waiting, running = jobs+1, waiting+sum.Waiting, running+sum.Running
 	}
 	return jobs, waiting, running
@@ -160,7 +161,7 @@ func (c *Coordinator) classStatuses() []ClassStatus {
 		if j.state != jobOpen {
 			continue
 		}
-		sum := j.summary()
+		sum := withMembers(j)
 		s := add(j.spec.Class)
 		s.Waiting, s.Running = s.Waiting+sum.Waiting, s.Running+sum.Running
 		if sum.Waiting > 0 {
@@ -243,4 +244,11 @@ func allocationOf(p allocator) *AllocationView {
 		v.Share = append(v.Share, slices.Clone(answer.Share[i][:m]))
 	}
 	return v
+}
+
+// withMembers is a job's summary that has tasks which wait for a slot at their member among those that run.
+func withMembers(j *job) message.JobSummary {
+	s := j.summary()
+	s.Waiting, s.Running = s.Waiting-j.ahead, s.Running+j.ahead
+	return s
 }

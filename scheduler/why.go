@@ -79,7 +79,7 @@ func (j *job) taskState(i uint64) string {
 		return "done"
 	case j.state == jobOver || j.ledger.Verdict(i) == ledger.Failed:
 		return "failed"
-	case j.live[i] != nil:
+	case j.live[i] != nil && j.live[i].begun > 0:
 		return "running"
 	}
 	return "waiting"

@@ -57,7 +57,7 @@ func kindOf(outcome string) barKind {
 		return barMoved
 	case "lost":
 		return barLost
-	case outcomeRunning:
+	case outcomeRunning, outcomeWaiting:
 		return barRunning
 	}
 	return barOther

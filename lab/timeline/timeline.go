@@ -22,7 +22,7 @@ type stint struct {
 	Peer    task.PeerID `json:"peer"`
 	Start   time.Time   `json:"start"`
 	End     time.Time   `json:"end,omitzero"` // absent while it runs
-	Outcome string      `json:"outcome"`      // "running" while it does
+	Outcome string      `json:"outcome"`      // "running" while it does, "waiting" while it waits there for a slot
 	// Resumed says that it went on from a checkpoint, which spared SavedS seconds of
 	// CPU time.
 	Resumed bool    `json:"resumed,omitempty"`
@@ -37,8 +37,11 @@ type stint struct {
 	Reason     string      `json:"reason,omitempty"`
 }
 
-// outcomeRunning is of a stint that has no end.
-const outcomeRunning = "running"
+// outcomeRunning and outcomeWaiting are of a stint that has no end: the latter waits at its member for a slot.
+const (
+	outcomeRunning = "running"
+	outcomeWaiting = "waiting"
+)
 
 // Of lists the attempts of tasks, task by task, in the order of time.
 func Of(tasks []message.TaskStatus) []stint {
@@ -47,10 +50,14 @@ func Of(tasks []message.TaskStatus) []stint {
 		attempts := slices.Clone(t.Attempts)
 		slices.SortStableFunc(attempts, func(a, b message.AttemptStatus) int { return a.Start.Compare(b.Start) })
 		var ended time.Time
+		open := outcomeRunning
+		if t.State == outcomeWaiting {
+			open = outcomeWaiting
+		}
 		for k, a := range attempts {
 			s := stint{
 				Task: t.Index, Attempt: k + 1, Peer: a.Worker, Start: a.Start, End: a.End,
-				Outcome: cmp.Or(a.Outcome, outcomeRunning),
+				Outcome: cmp.Or(a.Outcome, open),
 				Resumed: a.FromCheckpoint, SavedS: a.SavedCPU, MovedTo: a.MovedTo, StillS: a.DownS, MovedBytes: a.MovedBytes,
 				Reason: a.Reason,
 			}
