@@ -1,7 +1,7 @@
 package scheduler
 
-// A member is given more tasks than it has slots, so that none of these is idle for a round trip. Those beyond its slots
-// wait there, and are not told as running: what began is known late, from the worker's next report, so until then a
+// A member is given more tasks than it has slots, so that none of these is idle for a round trip. Those beyond its
+// slots wait there, and are not told as running. What began is known late, from the worker's next report: until then a
 // lease is taken for begun if its member had a slot for it, in the order in which they were given.
 
 // attached notes whether a lease that was just booked on its host has a slot there.

@@ -23,7 +23,6 @@ type lease struct {
 	expires time.Time
 	reason  string   // why there
 	portion *portion // of the chunk that it was given in; nil for none, and when its run is over
-	begun   bool     // it has a slot, or had one: see begun.go
 
 	ending *message.Ending // its result, when its run is over
 	fails  int             // how often the outputs could not be fetched
@@ -36,7 +35,7 @@ type lease struct {
 	tries   handOvers   // to hand it over that failed
 	fixed   bool        // its worker cannot save it
 	stay    obstacle    // why it stays though it should move
-	doubted bool        // its task is run elsewhere as well: see doubts.go
+	seen
 
 	// after is the attempt that was handed over to it; zero for none. While it awaits
 	// that, arriveBy is until when: see orphan.
@@ -47,6 +46,12 @@ type lease struct {
 	// 0 is forever. stoodBefore is how long its host had stood still, in all, then.
 	patience    time.Duration
 	stoodBefore time.Duration
+}
+
+// A seen is what the leader makes of a lease by what it has seen.
+type seen struct {
+	begun   bool // it has a slot of its member's, or had one: see begun.go
+	doubted bool // its task is run elsewhere as well: see doubts.go
 }
 
 // A grant is what the worker of a lease can show.
