@@ -101,8 +101,7 @@ func (x *Executor) await(d *destination, s *saving) {
 	x.Host.Post(func() {
 		defer release()
 		if w := d.instead; w != nil {
-			x.waiting = append(x.waiting, *w)
-			x.startWaiting()
+			x.wait(*w)
 			return
 		}
 		a.of.Report(message.NotArrived{Task: a.name.Task, Attempt: a.name.Attempt, Reason: d.result.Reason, Saved: saved})
@@ -137,6 +136,7 @@ func (x *Executor) refuseArrivals(why string, which func(*destination) bool) {
 func (x *Executor) arrived(d *destination) {
 	a := d.attempt
 	x.running[a.name] = a
+	x.ahead.count(1)
 	x.Host.CountChanged()
 	x.cap()
 	if d.instead == nil {

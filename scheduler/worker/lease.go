@@ -29,6 +29,10 @@ type heldLease struct {
 	moving  bool // stopped by the leader, with its state
 	fixed   bool // its state cannot be saved
 
+	ready bool // it may begin any moment: started is what as; it is in the queue
+	asked bool // for its word that it did not: Unready was emitted
+	undo  *undo
+
 	// As the destination of a hand-over. While expected, running says that it has
 	// its slot: the guest does not run yet.
 	await    *message.Await  // who brings its state; nil if it starts by itself, or has arrived
