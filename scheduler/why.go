@@ -204,7 +204,8 @@ func (q *inquiry) whyNot(i uint64) []Why {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
 	bars := c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)
-	out := j.whoseTurn(q.avoiding(j.spec.MemoryOf(i), bars))
+	failed := slices.DeleteFunc(j.failedOn(i, c.now), func(p task.PeerID) bool { return j.worksOn(i, p) })
+	out := j.whoseTurn(q.avoiding(j.spec.MemoryOf(i), bars, failed))
 	if reason := c.claims.unheeded(j); reason != "" {
 		out = append(slices.Clip(out), Why{Reason: reason})
 	}
@@ -243,7 +244,9 @@ func Unfit(s overlay.State, slots int, lent, needs int64) string {
 	return ""
 }
 
-func (j *job) whyNotOn(h *host, memory int64, avoid []task.PeerID) string {
+// whyNotOn says why a task of the job, of so much memory, is not on a member. It avoids some of them, and failed on some
+// of these.
+func (j *job) whyNotOn(h *host, memory int64, avoid, failed []task.PeerID) string {
 	p, paused := h.paused[j]
 	_, shunned := h.shunned[j.class]
 	switch {
@@ -257,6 +260,8 @@ func (j *job) whyNotOn(h *host, memory int64, avoid []task.PeerID) string {
 		return h.proven.String()
 	case h.slots == 0 || !h.eligible() || h.memory < memory:
 		return Unfit(h.state, h.slots, h.memory, memory)
+	case slices.Contains(avoid, h.peer) && slices.Contains(failed, h.peer):
+		return "the task failed on the member, and is to run on another next"
 	case slices.Contains(avoid, h.peer):
 		return "the member runs or ran the task already, and replicas must be of distinct members"
 	case paused:
