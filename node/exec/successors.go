@@ -9,9 +9,9 @@ import (
 	"godwit/task"
 )
 
-// Successors are what may begin without the loop: whoever ends an attempt begins the first of it that fits in its place,
-// and tells the loop afterwards. The loop fills it and takes from it, so what it took does not begin. It is safe for any
-// goroutine.
+// Successors are what may begin without the loop: whoever ends an attempt begins the first that fits in
+// its place, and tells the loop afterwards. The loop fills it and takes from it: what it took does not
+// begin. It is safe for any goroutine.
 type successors struct {
 	mu    sync.Mutex
 	queue []readied

@@ -17,8 +17,8 @@ type Begin struct {
 	Attempt Attempt
 }
 
-// Unready takes a Ready back. NotBegun answers it, before the driver gives the worker any other event; or nothing, if it
-// has begun: what says so is on its way.
+// Unready takes a Ready back. NotBegun answers it, before the driver gives the worker any other event; or
+// nothing, if it has begun: what says so is on its way.
 type Unready struct {
 	Task    task.TaskID
 	Attempt Attempt

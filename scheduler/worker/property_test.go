@@ -353,7 +353,8 @@ func TestEveryLeaseComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newFloor(t)
 		t.Repeat(map[string]func(*rapid.T){
-			"give": f.give, "drop": f.drop, "prepare": f.prepare, "end": f.end, "hand": f.hand, "deliver": f.deliver, "acknowledge": f.acknowledge,
+			"give": f.give, "drop": f.drop, "prepare": f.prepare, "end": f.end, "acknowledge": f.acknowledge,
+			"hand": f.hand, "deliver": f.deliver,
 			"lend": func(t *rapid.T) {
 				f.t = t
 				f.lend(rapid.IntRange(0, 3).Draw(t, "slots"), rapid.SampledFrom([]int64{0, 2 << 20, 4 << 20}).Draw(t, "memory"))
