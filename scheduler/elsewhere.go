@@ -14,7 +14,7 @@ const elsewhereFor = time.Minute
 
 // failedOn lists the workers on which a task failed a moment ago by what it does itself. They are to have it again
 // only if nobody else may.
-func (j *job) failedOn(i uint64, now time.Time) (peers []task.PeerID) {
+func failedOn(j *job, i uint64, now time.Time) (peers []task.PeerID) {
 	row := j.ledger.Rows[i]
 	if row == nil || len(row.Failures) == 0 {
 		return nil
@@ -39,8 +39,8 @@ func (j *job) failedOn(i uint64, now time.Time) (peers []task.PeerID) {
 	return peers
 }
 
-// elsewhere reports whether there is a member that may have a task and is none of those.
-func (t *jobTable) elsewhere(j *job, i uint64, avoid []task.PeerID) bool {
+// anotherMay reports whether there is a member that may have a task and is none of those.
+func anotherMay(t *jobTable, j *job, i uint64, avoid []task.PeerID) bool {
 	memory := j.spec.MemoryOf(i)
 	return slices.ContainsFunc(t.c.members.roster.all(), func(h *host) bool {
 		return h.eligible() && h.memory >= memory && !slices.Contains(avoid, h.peer) && !j.barred[i].bars(h.peer)

@@ -39,10 +39,10 @@ func TestFailedTaskGoesElsewhere(t *testing.T) {
 		"asked to run it anew": {4 * time.Second, bars{only: []task.PeerID{"c"}}, []task.PeerID{"a"}},
 	} {
 		j := &job{ledger: &ledger.Job{Rows: map[uint64]*ledger.Row{7: row}}, barred: map[uint64]bars{7: tt.bars}}
-		if got := j.failedOn(7, at.Add(tt.after)); !slices.Equal(got, tt.want) {
+		if got := failedOn(j, 7, at.Add(tt.after)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: it is kept from %v, want %v", name, got, tt.want)
 		}
-		if got := j.failedOn(8, at); got != nil {
+		if got := failedOn(j, 8, at); got != nil {
 			t.Errorf("%s: a task that never ran is kept from %v", name, got)
 		}
 	}

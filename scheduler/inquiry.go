@@ -75,7 +75,7 @@ func (q *inquiry) why(i uint64) []Why {
 	}
 	switch state := j.taskState(i); {
 	case state == "done":
-		return []Why{{Reason: "done", Peers: j.workersDone(i)}}
+		return whyDone(j, i)
 	case state == "failed":
 		return []Why{{Reason: j.whyFailed(i)}}
 	case state == "running":

@@ -396,8 +396,8 @@ func (t *jobTable) bars(peers []task.PeerID, j *job, i uint64) []task.PeerID {
 	if j.replicated() {
 		peers = append(peers, j.taken(i)...)
 	}
-	peers = append(peers, j.failedOn(i, t.c.now)...)
-	if len(peers) == hard || t.elsewhere(j, i, peers[n:]) {
+	peers = append(peers, failedOn(j, i, t.c.now)...)
+	if len(peers) == hard || anotherMay(t, j, i, peers[n:]) {
 		return peers
 	}
 	return peers[:hard]
