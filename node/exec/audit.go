@@ -93,7 +93,7 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 		default:
 			u.job = job
 			u.take(part)
-			x.wait(start{of: u.of, Start: message.Start{Task: u.Task, Attempt: u.as, Reads: u.Reads}, audit: u})
+			putOff(x, start{of: u.of, Start: message.Start{Task: u.Task, Attempt: u.as, Reads: u.Reads}, audit: u})
 		}
 	})
 }

@@ -13,16 +13,16 @@ import (
 // Prepare, Start, Ready, Begin, Unready, HandOver, Expect, Stop and Release; each Start is answered by exactly
 // one Ended.
 func (x *Executor) Do(of Client, effect message.Effect) {
-	x.heed()
+	heed(x)
 	switch e := effect.(type) {
 	case message.Prepare:
 		x.jobs.prepare(of, e)
 	case message.Start:
 		if w := (start{of: of, Start: e}); !x.insteadOf(w) {
-			x.wait(w)
+			putOff(x, w)
 		}
 	case message.Ready:
-		x.ready(of, e)
+		haveReady(x, of, e)
 	case message.Begin:
 		beginReady(x, of, e)
 	case message.Unready:
@@ -43,7 +43,7 @@ func (x *Executor) Do(of Client, effect message.Effect) {
 // Lend takes in what the owner decides, on the loop. Tasks have been stopped already.
 // Fit does what follows for those that run.
 func (x *Executor) Lend(d owner.Decision) {
-	x.heed()
+	heed(x)
 	x.lent = d
 	x.ahead.lend(d)
 	if d.Stop { // what is on its way goes on, out of the standstill
@@ -63,7 +63,7 @@ func (x *Executor) Lend(d owner.Decision) {
 // lends: tasks are given back, the newest first, until the rest needs no more memory.
 // It is on the loop.
 func (x *Executor) Fit() {
-	x.heed()
+	heed(x)
 	x.startWaiting()
 	x.cap()
 	x.shed()
@@ -79,13 +79,13 @@ func (x *Executor) cap() {
 
 // Count returns how many attempts run here, on the loop.
 func (x *Executor) Count() int {
-	x.heed()
+	heed(x)
 	return len(x.running)
 }
 
 // EachRunning calls f with the client of each attempt that runs here, on the loop.
 func (x *Executor) EachRunning(f func(of Client)) {
-	x.heed()
+	heed(x)
 	for _, a := range x.running {
 		f(a.of)
 	}

@@ -26,7 +26,7 @@ const (
 // LeaveTime returns how long what runs here is thought to take to leave while it runs,
 // on the loop.
 func (x *Executor) LeaveTime() time.Duration {
-	x.heed()
+	heed(x)
 	var bytes float64
 	for _, a := range x.running {
 		size := a.controls.size()
@@ -67,7 +67,7 @@ func (x *Executor) Leave(order, save time.Duration) {
 
 // SendAway has the attempts of a client leave, on the loop.
 func (x *Executor) SendAway(of Client) {
-	x.heed()
+	heed(x)
 	for _, a := range x.running {
 		if a.of == of {
 			x.sendAway(a)
@@ -79,7 +79,7 @@ func (x *Executor) SendAway(of Client) {
 // how many leave. Those that cannot go with their state stay, unless others can work; audits
 // end, as their work is asked for again.
 func (x *Executor) MoveOut(othersWork bool, reason string) (stay, leave int) {
-	x.heed()
+	heed(x)
 	for _, a := range x.running {
 		if !othersWork && !a.movable() && a.audit == nil {
 			stay++
@@ -141,7 +141,7 @@ func (x *Executor) saveHere(a *attempt) {
 // Leaving counts the attempts that are being handed over from here, or saved, on the
 // loop.
 func (x *Executor) Leaving() (count int) {
-	x.heed()
+	heed(x)
 	for _, a := range x.running {
 		if a.controls.leaves() != nil || a.saved.Load() {
 			count++

@@ -10,15 +10,15 @@ import (
 	"godwit/task"
 )
 
-// wait has starts wait for a core.
-func (x *Executor) wait(more ...start) {
+// putOff has starts wait for a core.
+func putOff(x *Executor, more ...start) {
 	x.waiting = append(x.waiting, more...)
 	x.startWaiting()
 }
 
 // startWaiting begins what waits, in order, as cores come free: first tasks of leases and audits of what is held.
 func (x *Executor) startWaiting() {
-	x.heed()
+	heed(x)
 	for len(x.waiting) > 0 && len(x.running) < x.lent.Cores {
 		k := max(0, slices.IndexFunc(x.waiting, func(w start) bool { return w.audit == nil || !w.audit.First }))
 		w := x.waiting[k]
@@ -58,19 +58,19 @@ func (x *Executor) begin(w start) {
 	x.Host.CountChanged()
 	x.hand(func() {
 		for e := w.Start; a != nil; {
-			a, e = x.carry(a, e)
+			a, e = carry(x, a, e)
 		}
 	})
 }
 
 // carry runs an attempt to its end and tells the loop of it, and returns what begins in its place; nil for nothing.
-func (x *Executor) carry(a *attempt, e message.Start) (*attempt, message.Start) {
+func carry(x *Executor, a *attempt, e message.Start) (*attempt, message.Start) {
 	res := x.runTask(a, x.prepareSaving(a, e))
 	a.end()
 	release := x.holdAudited(a, &res)
 	then, next := x.succeed(a, &res)
 	x.Host.PostEnd(res.Outcome, func() {
-		x.endedThen(a, res, then)
+		x.ended(a, res, then)
 		release()
 	})
 	return then, next
@@ -122,12 +122,9 @@ func (c *core) callBad(a *attempt, state task.CID) {
 	c.report(a.of, message.StateBad{Task: a.name.Task, Attempt: a.name.Attempt, Word: *v})
 }
 
-// ended is endedThen of one that nothing has begun in place of.
-func (x *Executor) ended(a *attempt, res task.Result) { x.endedThen(a, res, nil) }
-
-// endedThen tells whoever wanted an attempt of its end, on the loop, and of what has begun in its place.
-func (x *Executor) endedThen(a *attempt, res task.Result, then *attempt) {
-	x.heed()
+// ended tells whoever wanted an attempt of its end, on the loop, and of what has begun in its place; nil for nothing.
+func (x *Executor) ended(a *attempt, res task.Result, then *attempt) {
+	heed(x)
 	delete(x.running, a.name)
 	var name *message.AttemptName
 	if then != nil {

@@ -122,26 +122,26 @@ func (h *successors) stand(still bool) {
 }
 
 // Pause stops every task where it is, and has none begin in place of another, from any goroutine.
-func (x *Executor) Pause() {
+func Pause(x *Executor) {
 	x.ahead.stand(true)
 	x.Runner.Pause()
 }
 
 // Resume takes Pause back, from any goroutine.
-func (x *Executor) Resume() {
+func Resume(x *Executor) {
 	x.ahead.stand(false)
 	x.Runner.Resume()
 }
 
 // heed takes in the attempts that have begun without the loop, on the loop, before it looks at what runs.
-func (x *Executor) heed() {
+func heed(x *Executor) {
 	for _, a := range x.ahead.heard() {
 		x.running[a.name] = a
 	}
 }
 
-// ready answers a Ready.
-func (x *Executor) ready(of Client, e message.Ready) {
+// haveReady answers a Ready.
+func haveReady(x *Executor, of Client, e message.Ready) {
 	job := x.jobs.get(e.Task.Job)
 	r := readied{start: start{of: of, Start: e.Start}, job: job, saves: x.saves(job)}
 	if job != nil {
@@ -152,7 +152,7 @@ func (x *Executor) ready(of Client, e message.Ready) {
 
 // beginReady answers a Begin.
 func beginReady(x *Executor, of Client, e message.Begin) {
-	x.wait(x.ahead.take(func(w *start) bool { return w.of == of && w.is(e.Task, e.Attempt) })...)
+	putOff(x, x.ahead.take(func(w *start) bool { return w.of == of && w.is(e.Task, e.Attempt) })...)
 }
 
 // unready answers an Unready.

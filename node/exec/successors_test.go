@@ -71,7 +71,7 @@ func TestReadyWaits(t *testing.T) {
 		do   func(h *fakeHost, x *Executor, job task.JobID)
 		none int // that are said not to have begun
 	}{
-		{"the owner touches his machine", func(_ *fakeHost, x *Executor, _ task.JobID) { x.Pause() }, 0},
+		{"the owner touches his machine", func(_ *fakeHost, x *Executor, _ task.JobID) { Pause(x) }, 0},
 		{"he touches it as one ends", func(_ *fakeHost, x *Executor, _ task.JobID) { x.ahead.stand(true) }, 0},
 		{"fewer cores are lent", func(h *fakeHost, x *Executor, _ task.JobID) {
 			h.on(func() { x.Lend(owner.Decision{}) })
@@ -203,8 +203,8 @@ func onceOrBack(t *testing.T, slots int, orders []int) string {
 	var others sync.WaitGroup
 	others.Go(func() { // the owner's hand is on no loop
 		for range orders {
-			x.Pause()
-			x.Resume()
+			Pause(x)
+			Resume(x)
 		}
 	})
 	for k, what := range orders {

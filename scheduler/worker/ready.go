@@ -10,6 +10,13 @@ import (
 // While every slot is busy, the first of those that wait are ready: whoever ends next begins one, and tells afterwards.
 // They are still leases that wait, and may be taken back: then the driver is asked first whether they have begun.
 
+// A readiness is how a lease is ready that waits; the zero value is of one that is not.
+type readiness struct {
+	ready bool  // it may begin any moment, as what started says
+	asked bool  // whether it has: Unready was emitted
+	undo  *undo // nil: it is not to be taken back
+}
+
 // An undo is what becomes of a lease that was ready, once it is known whether it has begun.
 type undo struct {
 	reason string        // it is given back for
