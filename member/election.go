@@ -306,7 +306,7 @@ func (m *Member) keepLease(epoch uint64) {
 		m.notice(Error, "keeping the epoch", "err", err)
 		return
 	}
-	m.p.emit(Do{Of: m, Effects: []message.Effect{message.Persist{Key: LeaseKey, Value: b}}})
+	m.p.emit(&Do{Of: m, Effects: []message.Effect{message.Persist{Key: LeaseKey, Value: b}}})
 }
 
 // Coordinator returns the machine that leads the overlay; nil while another does.

@@ -25,7 +25,7 @@ func (n *node) carryOut(e member.Effect) {
 		cellNet{n}.sumUp(e.Summary)
 	case member.SayLease:
 		n.sayLease(e)
-	case member.Do:
+	case *member.Do:
 		for _, of := range e.Effects {
 			n.do(e.From, of)
 		}
