@@ -19,7 +19,8 @@ type election struct {
 	looks
 	lease       *overlay.Lease
 	leaseAt     time.Time // when it wants to be ticked
-	leaseAsked  bool      // leaseAt holds
+	leaseAsked  bool      // leaseAt and looked hold
+	looked      bool      // what lookedAt says
 	levels      overlay.Levels
 	coordinator *scheduler.Coordinator // while this peer leads
 	replica     *scheduler.Replica     // while it does not

@@ -270,12 +270,15 @@ func (s *Suspicion) choose(peer task.PeerID, round int) []task.PeerID {
 		peer task.PeerID
 		at   [sha256.Size]byte
 	}
-	var out []drawn
+	out := make([]drawn, 0, len(s.helpers))
+	name := fmt.Appendf(nil, "%s %s %d ", s.self, peer, round)
+	n := len(name)
 	for _, h := range s.helpers {
 		if w := s.members[h]; h == s.self || h == peer || w != nil && w.state != There {
 			continue
 		}
-		out = append(out, drawn{h, sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", s.self, peer, round, h))})
+		name = append(name[:n], h...)
+		out = append(out, drawn{h, sha256.Sum256(name)})
 	}
 	slices.SortFunc(out, func(a, b drawn) int { return slices.Compare(a.at[:], b.at[:]) })
 	via := make([]task.PeerID, 0, maxVia)

@@ -111,6 +111,7 @@ func vouch(m *message.Message) {
 type letters struct {
 	lists [][]message.Message
 	free  []*letter
+	asked []*question // that were answered
 }
 
 // empty is a list with room for messages, or nil.

@@ -20,7 +20,7 @@ func (n *node) boot() {
 	n.woken = n.waking()
 	n.said = nil
 	n.wakeAt, n.moveAt = time.Time{}, time.Time{}
-	clear(n.linked)
+	n.cutAll()
 	n.peer = member.New(member.Config{
 		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool,
 		Draw:     w.opt.Script.drawOf(n.index, w.adverts.Float64),

@@ -94,12 +94,6 @@ type lasting struct {
 	pool     *predictor.Pool
 }
 
-// links are a node's connections, by the other node.
-type links struct {
-	linked map[int]int           // the life with which there is a connection; none for 0
-	lastTo map[int]time.Duration // when the last message gets there
-}
-
 // An agenda is what a node has still to do, and when it wakes by itself.
 type agenda struct {
 	pending  []member.Effect // of this turn, not carried out yet

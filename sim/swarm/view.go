@@ -1,8 +1,6 @@
 package swarm
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"godwit/member"
@@ -60,10 +58,8 @@ func (v view) Stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64
 // Neighbours implements member.World.
 func (v view) Neighbours() []task.PeerID {
 	var peers []task.PeerID
-	for _, i := range slices.Sorted(maps.Keys(v.n.linked)) {
-		if v.n.linked[i] != 0 {
-			peers = append(peers, v.n.w.nodes[i].id)
-		}
+	for i := range v.n.neighbours() {
+		peers = append(peers, v.n.w.nodes[i].id)
 	}
 	return peers
 }
