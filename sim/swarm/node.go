@@ -18,7 +18,7 @@ func (n *node) boot() {
 	n.up, n.refuses, n.moved, n.there.up = true, false, false, w.now
 	n.life++
 	n.woken = n.waking()
-	n.said = nil
+	n.said, n.read = nil, reading{}
 	n.wakeAt, n.moveAt = time.Time{}, time.Time{}
 	n.cutAll()
 	n.peer = member.New(member.Config{

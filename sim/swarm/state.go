@@ -83,6 +83,7 @@ type node struct {
 	peer *member.Peer
 	m    *member.Member
 	said *overlay.Advert // the newest; nil before the first
+	read reading
 }
 
 // lasting is what outlives a node: disk holds its machines' pairs, blocks what it has
