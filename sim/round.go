@@ -21,10 +21,10 @@ func (w *world) place() {
 		w.widened = true
 	}
 	if w.alike {
-		if w.placeAlike() {
-			return
-		}
-	} else if !w.shortlist() && len(w.offerAll()) == 0 {
+		w.placeAlike()
+		return
+	}
+	if !w.shortlist() && len(w.offerAll()) == 0 {
 		return
 	}
 	w.view.last, w.view.seen, w.view.shown, w.heeded = none, 0, w.view.shown[:0], 0
