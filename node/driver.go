@@ -58,6 +58,7 @@ func (d *driver) at(do func()) { d.take(d.peer.At(d.now(), do)) }
 // nothing durable.
 func (d *driver) take(effects []member.Effect) {
 	var asks []member.Effect
+	var atOnce []pending
 	for _, e := range effects {
 		if member.Asks(e) {
 			asks = append(asks, e)
@@ -70,8 +71,15 @@ func (d *driver) take(effects []member.Effect) {
 			continue
 		}
 		for _, machine := range do.Effects {
+			if message.AtOnce(machine) {
+				atOnce = append(atOnce, pending{of: of, machine: machine, from: do.From})
+				continue
+			}
 			d.pending = append(d.pending, pending{of: of, machine: machine, from: do.From})
 		}
+	}
+	for _, p := range atOnce { // which may as well
+		d.exec.Do(client{p.of}, p.machine)
 	}
 	for _, e := range asks { // which may tell the peer something
 		d.carryAsk(e)

@@ -120,7 +120,8 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 		}
 	case message.Fetch:
 		d.spawn(func() { d.fetch(ctx, m, p.from, e) })
-	case message.Prepare, message.Start, message.HandOver, message.Expect, message.Stop:
+	case message.Prepare, message.Start, message.HandOver, message.Expect, message.Stop,
+		message.Ready, message.Begin, message.Unready:
 		d.exec.Do(client{m}, e)
 	case message.Audit:
 		d.audit(ctx, m, p.from, e)

@@ -132,10 +132,13 @@ func newRunner(cfg Config) exec.Runner {
 	}, cfg.RulesFile != "")
 }
 
+// slotReady is how many tasks of each slot are ready for whoever ends one: see worker.Config.Ahead.
+const slotReady = 8
+
 // restore brings the machines back to what was durable when the node last
 // stopped, however it stopped.
 func (n *Node) restore(ctx context.Context) error {
-	n.sched.Worker.HandOver = n.exec.Saves()
+	n.sched.Worker.HandOver, n.sched.Worker.Ahead = n.exec.Saves(), slotReady
 	if err := n.poison.load(ctx, n.store); err != nil {
 		return err
 	}

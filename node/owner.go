@@ -50,7 +50,7 @@ func (l *lending) askOwner(ctx context.Context) error {
 	cfg := owner.Config{
 		File: l.cfg.RulesFile, Rules: owner.Everything(), Pause: pause, Log: l.log,
 		Machine: owner.Machine{Cores: l.cfg.Cores, Memory: totalMemory(), Lent: l.cfg.Memory},
-		Stop:    l.exec.Runner.Pause, Continue: l.exec.Runner.Resume,
+		Stop:    func() { exec.Pause(l.exec) }, Continue: func() { exec.Resume(l.exec) },
 		Changed: func(d owner.Decision) { l.post(post{call: func() { l.decided(d) }}) },
 		Shared:  func(s []owner.Share) { l.post(post{call: func() { l.reweigh(s) }}) },
 	}

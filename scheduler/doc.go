@@ -17,6 +17,9 @@
 //  3. Every Start is answered by exactly one Ended, every Fetch by one
 //     Fetched, every Prepare by one Prepared; HandOver and Expect, where
 //     WorkerConfig.HandOver says that the driver carries them out, as they say.
+//     So are Ready, Begin and Unready, where WorkerConfig.Ahead says that there
+//     are any: each Ready begins once, with the Ended that follows, or is
+//     answered by one NotBegun, or a Begin takes its place.
 //  4. After each Step a Wake is arranged for NextWake.
 //  5. State is looked at only from the goroutine that calls Step.
 //  6. At every start, Restore is called with every pair persisted, before the

@@ -75,7 +75,7 @@ func (q *inquiry) why(i uint64) []Why {
 	}
 	switch state := j.taskState(i); {
 	case state == "done":
-		return []Why{{Reason: "done", Peers: j.workersDone(i)}}
+		return whyDone(j, i)
 	case state == "failed":
 		return []Why{{Reason: j.whyFailed(i)}}
 	case state == "running":
@@ -85,9 +85,9 @@ func (q *inquiry) why(i uint64) []Why {
 }
 
 // avoiding groups the members by why they do not take a task, of so much memory, that must not run on some of
-// them.
+// them, since it failed on some of these.
 // The list is not to be changed.
-func (q *inquiry) avoiding(memory int64, avoid []task.PeerID) []Why {
+func (q *inquiry) avoiding(memory int64, avoid, failed []task.PeerID) []Why {
 	q.look(memory)
 	moved := map[string][]task.PeerID{} // those for whom the reason is another
 	gone := map[task.PeerID]bool{}
@@ -96,7 +96,7 @@ func (q *inquiry) avoiding(memory int64, avoid []task.PeerID) []Why {
 		if h == nil || gone[peer] {
 			continue
 		}
-		if reason := q.j.whyNotOn(h, memory, avoid); reason != q.of[peer] {
+		if reason := q.j.whyNotOn(h, memory, avoid, failed); reason != q.of[peer] {
 			moved[reason] = append(moved[reason], peer)
 			gone[peer] = true
 		}
@@ -125,7 +125,7 @@ func (q *inquiry) look(memory int64) {
 	q.looked, q.of = true, make(map[task.PeerID]string, len(q.c.members.hosts))
 	peers := map[string][]task.PeerID{}
 	for peer, h := range q.c.members.hosts {
-		reason := q.j.whyNotOn(h, memory, nil)
+		reason := q.j.whyNotOn(h, memory, nil, nil)
 		q.of[peer] = reason
 		peers[reason] = append(peers[reason], peer)
 	}

@@ -77,8 +77,8 @@ func summaryOf(j *ledger.Job, i uint64, row *ledger.Row) message.TaskSummary {
 		t.Results = append(t.Results, *r)
 		return true
 	}
-	failed := row.Failed()
-	if len(failed) <= rule.Retries { // the runs that completed do not agree
+	failed := row.ByFault(rule)
+	if len(failed) == 0 { // the runs that completed do not agree
 		said := row.Said()
 		for k := 0; k < len(said) && tell(&said[k]); k++ {
 		}

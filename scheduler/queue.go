@@ -383,22 +383,22 @@ func (q *queueView) rest() {
 var byIndex = heap.Order[uint64]{Before: func(a, b *uint64) bool { return *a < *b }}
 
 // bars appends the workers that are given no lease of a task for now: those that run it or have
-// ended it, and of replicas those that answer for what others do. Where that is everybody who is
-// there, only the first are: the others begin anew, so that as many members as the job asks for
-// are enough, however often its tasks moved.
+// ended it, and of replicas those that answer for what others do; and those on which it failed a moment ago by what it
+// does. Where that is everybody who is there, only the first are: of replicas the others begin anew, so that as many
+// members as the job asks for are enough, however often its tasks moved.
 func (t *jobTable) bars(peers []task.PeerID, j *job, i uint64) []task.PeerID {
 	n := len(peers)
 	peers = j.appendWorkers(peers, i)
-	if !j.replicated() {
-		return peers
+	if j.replicated() {
+		peers = j.appendDestinations(peers, i, nil)
 	}
-	peers = j.appendDestinations(peers, i, nil)
 	hard := len(peers)
-	peers = append(peers, j.taken(i)...)
-	for _, h := range t.c.members.roster.all() {
-		if h.eligible() && h.memory >= j.spec.MemoryOf(i) && !slices.Contains(peers[n:], h.peer) {
-			return peers
-		}
+	if j.replicated() {
+		peers = append(peers, j.taken(i)...)
+	}
+	peers = append(peers, failedOn(j, i, t.c.now)...)
+	if len(peers) == hard || anotherMay(t, j, i, peers[n:]) {
+		return peers
 	}
 	return peers[:hard]
 }

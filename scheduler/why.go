@@ -114,14 +114,24 @@ type Why struct {
 	Peers  []task.PeerID `json:"peers,omitempty"` // sorted
 }
 
-func (j *job) workersDone(i uint64) []task.PeerID {
-	var peers []task.PeerID
-	if row := j.ledger.Rows[i]; row != nil {
-		for _, r := range row.Agreed() {
-			peers = append(peers, r.Worker)
-		}
+// whyDone says who did a task, and what the job names as outputs that it did not write.
+func whyDone(j *job, i uint64) []Why {
+	out := []Why{{Reason: "done"}}
+	row := j.ledger.Rows[i]
+	if row == nil {
+		return out
 	}
-	return peers
+	agreed := row.Agreed()
+	for _, r := range agreed {
+		out[0].Peers = append(out[0].Peers, r.Worker)
+	}
+	if len(agreed) == 0 {
+		return out
+	}
+	if lacks := message.WhatLacks(task.Unwritten(j.spec, i, agreed[0].Outputs)); lacks != "" {
+		out = append(out, Why{Reason: task.ClipMessage("done, and " + lacks)})
+	}
+	return out
 }
 
 func (j *job) whyFailed(i uint64) string {
@@ -204,7 +214,8 @@ func (q *inquiry) whyNot(i uint64) []Why {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
 	bars := c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)
-	out := j.whoseTurn(q.avoiding(j.spec.MemoryOf(i), bars))
+	failed := slices.DeleteFunc(failedOn(j, i, c.now), func(p task.PeerID) bool { return j.worksOn(i, p) })
+	out := j.whoseTurn(q.avoiding(j.spec.MemoryOf(i), bars, failed))
 	if reason := c.claims.unheeded(j); reason != "" {
 		out = append(slices.Clip(out), Why{Reason: reason})
 	}
@@ -243,7 +254,9 @@ func Unfit(s overlay.State, slots int, lent, needs int64) string {
 	return ""
 }
 
-func (j *job) whyNotOn(h *host, memory int64, avoid []task.PeerID) string {
+// whyNotOn says why a task of the job, of so much memory, is not on a member. avoid are those on which it is not to
+// run, failed those of them on which it failed.
+func (j *job) whyNotOn(h *host, memory int64, avoid, failed []task.PeerID) string {
 	p, paused := h.paused[j]
 	_, shunned := h.shunned[j.class]
 	switch {
@@ -257,6 +270,8 @@ func (j *job) whyNotOn(h *host, memory int64, avoid []task.PeerID) string {
 		return h.proven.String()
 	case h.slots == 0 || !h.eligible() || h.memory < memory:
 		return Unfit(h.state, h.slots, h.memory, memory)
+	case slices.Contains(avoid, h.peer) && slices.Contains(failed, h.peer):
+		return "the task failed on the member, and is to run on another next"
 	case slices.Contains(avoid, h.peer):
 		return "the member runs or ran the task already, and replicas must be of distinct members"
 	case paused:

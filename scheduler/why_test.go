@@ -58,7 +58,7 @@ func TestWhyNotOnAMember(t *testing.T) {
 	_, j, h := waitingAt(t)
 	for _, step := range steps {
 		step.change(j, h)
-		if got := j.whyNotOn(h, j.spec.Memory, j.workersOf(0)); !strings.HasPrefix(got, step.reason) {
+		if got := j.whyNotOn(h, j.spec.Memory, j.workersOf(0), nil); !strings.HasPrefix(got, step.reason) {
 			t.Errorf("it is said that %q, want %q", got, step.reason)
 		}
 	}

@@ -93,6 +93,9 @@ func (r *resultFlags) run(ctx context.Context, out, say io.Writer, client *api.C
 	switch {
 	case r.client.json:
 		about := map[string]any{"id": st.ID, "state": st.State, "files": done.Files, "dir": r.dir}
+		if len(done.Missing) > 0 {
+			about["missing"] = done.Missing
+		}
 		if r.tab != "" {
 			about["table"], about["rows"] = r.tab, rows
 		}

@@ -137,10 +137,17 @@ func deliver(ctx context.Context, w io.Writer, client *api.Client, id task.JobID
 	return err
 }
 
-// noteHidden says which outputs were not written.
+// noteHidden says which outputs were not written, here or by their tasks.
 func noteHidden(note func(format string, args ...any), done submission.Collected) {
 	for _, name := range done.Hidden {
 		note("not written: %q, which begins with a dot; outputs of the job file would have to say so", name)
+	}
+	for _, m := range done.Missing {
+		tasks := "1 task"
+		if m.Tasks > 1 {
+			tasks = fmt.Sprintf("%d tasks", m.Tasks)
+		}
+		note("warning: %s wrote no %s, which the job names as an output, task %d first", tasks, m.Name, m.First)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"godwit/api"
@@ -43,6 +44,7 @@ type Follower struct {
 	settled bool      // nothing more comes
 	told    time.Time // when how far it is was last asked for
 	awaits  int       // looks for the next in order
+	missed  []string  // outputs of which was told that a task did not write them
 	total   uint64
 	spec    *task.Job
 	sealer  *seal.Sealer
@@ -225,6 +227,9 @@ func (f *Follower) show(ctx context.Context, t *message.TaskSummary) error {
 
 // outputs prints and writes what a task made.
 func (f *Follower) outputs(ctx context.Context, t *message.TaskSummary, in input) error {
+	if !t.Failed {
+		f.misses(t, in)
+	}
 	for _, o := range t.Results[0].Outputs {
 		stream := o.Name == task.Stdout || o.Name == task.Stderr
 		if o.Size == 0 && stream || !stream && (f.Dir == "" || t.Failed || f.spec.HiddenOutput(t.Index, o.Name)) {
@@ -255,6 +260,17 @@ func (f *Follower) outputs(ctx context.Context, t *message.TaskSummary, in input
 		}
 	}
 	return nil
+}
+
+// misses tells of outputs that the job names, not by patterns, and that a task did not write: of each name once.
+func (f *Follower) misses(t *message.TaskSummary, in input) {
+	for _, name := range task.Unwritten(f.spec, t.Index, t.Results[0].Outputs) {
+		if !slices.Contains(f.missed, name) {
+			f.missed = append(f.missed, name)
+			fmt.Fprintf(f.Err, "godwit: %s (input %d) wrote no %s, which --output names; of others that is not told\n", in.shown,
+				in.seq+1, name)
+		}
+	}
 }
 
 // prefixed puts a text before each line, and ends the last.

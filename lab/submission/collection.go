@@ -54,6 +54,9 @@ func (c *collection) take(ctx context.Context, spec *task.Job, sealer *seal.Seal
 	if t.Failed && c.show == nil || len(t.Results) == 0 {
 		return nil
 	}
+	if c.how.Only == "" {
+		c.done.misses(spec, t)
+	}
 	if c.points == nil {
 		if c.points, err = FetchPoints(ctx, c.client, c.ref, spec); err != nil {
 			return err

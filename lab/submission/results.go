@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"godwit/api"
@@ -25,6 +26,37 @@ type Collected struct {
 	// Hidden are names of outputs that were not written: they begin with a dot, and no
 	// pattern of the job says so.
 	Hidden []string
+	// Missing are outputs that the job names, not by patterns, and that tasks did not write, in the order in which
+	// that was seen; at most mostMissing.
+	Missing []Missing
+}
+
+// A Missing is an output that tasks did not write.
+type Missing struct {
+	Name  string `json:"name"`
+	Tasks uint64 `json:"tasks"`
+	First uint64 `json:"first"` // the first of them that was seen
+}
+
+// mostMissing bounds Collected.Missing: a job of a thousand stages has many names.
+const mostMissing = 20
+
+// misses counts what a task that is done did not write.
+func (c *Collected) misses(spec *task.Job, t *message.TaskSummary) {
+	if t.Failed || len(t.Results) == 0 {
+		return
+	}
+	for _, name := range task.Unwritten(spec, t.Index, t.Results[0].Outputs) {
+		k := slices.IndexFunc(c.Missing, func(m Missing) bool { return m.Name == name })
+		if k < 0 {
+			if len(c.Missing) == mostMissing {
+				continue
+			}
+			k = len(c.Missing)
+			c.Missing = append(c.Missing, Missing{Name: name, First: t.Index})
+		}
+		c.Missing[k].Tasks++
+	}
 }
 
 // maxHidden bounds Collected.Hidden: people are told of a few.

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -140,6 +141,9 @@ func PrintStory(out io.Writer, st message.JobStatus) {
 		fmt.Fprintf(out, " (%s)", params)
 	}
 	fmt.Fprintf(out, ", %s\n", stateOf(t))
+	if lacks := t.Lacks(); lacks != "" {
+		fmt.Fprintf(out, "%10s %s\n", "warning", lacks)
+	}
 	if t.From != nil {
 		fmt.Fprintf(out, "%10s from task %d of job %s: module, arguments, environment and inputs are the same\n", "taken",
 			t.From.Index, t.From.Job)
@@ -186,8 +190,9 @@ func taskRows(st message.JobStatus, tasks []message.TaskStatus) [][]string {
 	var rows [][]string
 	for _, t := range tasks {
 		head := []string{strconv.FormatUint(t.Index, 10), paramsOf(t), stateOf(t)}
+		lacks, before := t.Lacks(), len(rows)
 		if len(t.Attempts) == 0 {
-			rows = append(rows, append(head, "-", "-", "-"))
+			rows = append(rows, append(head, "-", "-", cmp.Or(lacks, "-")))
 		}
 		for _, s := range Of([]message.TaskStatus{t}) {
 			when := since(st.Submitted, s.Start) + " to "
@@ -198,6 +203,9 @@ func taskRows(st message.JobStatus, tasks []message.TaskStatus) [][]string {
 			}
 			rows = append(rows, append(head, when, table.ShortPeer(s.Peer), s.tell()))
 			head = []string{"", "", ""}
+		}
+		if len(t.Attempts) > 0 && lacks != "" && len(rows) > before {
+			rows[len(rows)-1][5] += "; " + lacks
 		}
 	}
 	return rows

@@ -148,7 +148,7 @@ func since(submitted, at time.Time) string {
 const mostRows = 20
 
 // worthTelling leaves, of more tasks than mostRows, those that have a story: that
-// did not run in one piece to their end. left says in a line what the others are;
+// did not run in one piece to their end, or left an output out. left says in a line what the others are;
 // "" if there are none.
 func worthTelling(tasks []message.TaskStatus) (shown []message.TaskStatus, left string) {
 	if len(tasks) <= mostRows {
@@ -157,7 +157,7 @@ func worthTelling(tasks []message.TaskStatus) (shown []message.TaskStatus, left 
 	rest := map[string]int{}
 	for _, t := range tasks {
 		plain := t.State == "done" && (len(t.Attempts) == 1 || t.From != nil) && t.Standing != message.StandingDoubted &&
-			t.Standing != message.StandingReplaced
+			t.Standing != message.StandingReplaced && len(t.Missing) == 0
 		if !plain && len(shown) < mostRows {
 			shown = append(shown, t)
 			continue
@@ -168,6 +168,8 @@ func worthTelling(tasks []message.TaskStatus) (shown []message.TaskStatus, left 
 			state = "taken from other jobs"
 		case plain:
 			state = "done in one piece"
+		case len(t.Missing) > 0:
+			state = "done without all outputs"
 		}
 		rest[state]++
 	}

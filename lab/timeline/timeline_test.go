@@ -111,6 +111,30 @@ func TestJobOfManyTasks(t *testing.T) {
 	}
 }
 
+// TestMissingIsTold: a task that left an output out says so where it is listed, alone and among many.
+func TestMissingIsTold(t *testing.T) {
+	lacks := "it wrote no a.csv, b.csv, which the job names as outputs"
+	st := message.JobStatus{ID: "j", Name: "fit", State: "done", Submitted: submitted}
+	for i := range uint64(mostRows + 5) {
+		one := message.TaskStatus{Index: i, State: "done", Attempts: []message.AttemptStatus{
+			attempt("p", 0, 1, "completed", "", nil)}}
+		if i == 7 {
+			one.Missing = []string{"a.csv", "b.csv"}
+		}
+		st.TasksList = append(st.TasksList, one)
+	}
+	var all, story strings.Builder
+	Print(&all, st, false)
+	if got := strings.Count(all.String(), lacks); got != 1 || !strings.Contains(all.String(), "24 done in one piece") {
+		t.Errorf("told %d times, want once of one task:\n%s", got, all.String())
+	}
+	st.TasksList = st.TasksList[7:8]
+	PrintStory(&story, st)
+	if !strings.Contains(story.String(), "warning "+lacks) {
+		t.Errorf("not told:\n%s", story.String())
+	}
+}
+
 func TestTimelineJSON(t *testing.T) {
 	b, err := json.Marshal(Job{message.JobStatus{Name: "render"}, Of([]message.TaskStatus{travelled()})})
 	if err != nil {

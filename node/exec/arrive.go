@@ -94,15 +94,14 @@ func (x *Executor) await(d *destination, s *saving) {
 	d.tell(handover.Cancel{Reason: why})
 	<-d.done
 	if d.result.Outcome == handover.Arrived {
-		x.Host.Post(func() { x.ended(a, res) })
+		x.Host.Post(func() { x.ended(a, res, nil) })
 		return
 	}
 	saved, release := d.best()
 	x.Host.Post(func() {
 		defer release()
 		if w := d.instead; w != nil {
-			x.waiting = append(x.waiting, *w)
-			x.startWaiting()
+			putOff(x, *w)
 			return
 		}
 		a.of.Report(message.NotArrived{Task: a.name.Task, Attempt: a.name.Attempt, Reason: d.result.Reason, Saved: saved})
@@ -137,6 +136,7 @@ func (x *Executor) refuseArrivals(why string, which func(*destination) bool) {
 func (x *Executor) arrived(d *destination) {
 	a := d.attempt
 	x.running[a.name] = a
+	x.ahead.count(1)
 	x.Host.CountChanged()
 	x.cap()
 	if d.instead == nil {

@@ -93,9 +93,7 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 		default:
 			u.job = job
 			u.take(part)
-			x.waiting = append(x.waiting,
-				start{of: u.of, Start: message.Start{Task: u.Task, Attempt: u.as, Reads: u.Reads}, audit: u})
-			x.startWaiting()
+			putOff(x, start{of: u.of, Start: message.Start{Task: u.Task, Attempt: u.as, Reads: u.Reads}, audit: u})
 		}
 	})
 }

@@ -32,6 +32,7 @@ type core struct {
 	halt    context.CancelFunc
 	group   sync.WaitGroup
 	kept    keeping
+	ahead   successors
 	hands   chan func() // to goroutines that have run an attempt and wait for another; see hand
 	staging *staging    // what sandboxes read
 	Ended   Ended       // what ran here so far

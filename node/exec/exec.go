@@ -10,17 +10,23 @@ import (
 )
 
 // Do carries out a worker's effect, or starts what will answer it, on the loop. It takes
-// Prepare, Start, HandOver, Expect, Stop and Release; each Start is answered by exactly
+// Prepare, Start, Ready, Begin, Unready, HandOver, Expect, Stop and Release; each Start is answered by exactly
 // one Ended.
 func (x *Executor) Do(of Client, effect message.Effect) {
+	heed(x)
 	switch e := effect.(type) {
 	case message.Prepare:
 		x.jobs.prepare(of, e)
 	case message.Start:
 		if w := (start{of: of, Start: e}); !x.insteadOf(w) {
-			x.waiting = append(x.waiting, w)
-			x.startWaiting()
+			putOff(x, w)
 		}
+	case message.Ready:
+		haveReady(x, of, e)
+	case message.Begin:
+		beginReady(x, of, e)
+	case message.Unready:
+		unready(x, of, e)
 	case message.HandOver:
 		x.handOver(of, e)
 	case message.Expect:
@@ -37,7 +43,9 @@ func (x *Executor) Do(of Client, effect message.Effect) {
 // Lend takes in what the owner decides, on the loop. Tasks have been stopped already.
 // Fit does what follows for those that run.
 func (x *Executor) Lend(d owner.Decision) {
+	heed(x)
 	x.lent = d
+	x.ahead.lend(d)
 	if d.Stop { // what is on its way goes on, out of the standstill
 		for _, a := range x.running {
 			x.hurry(a, d.Reason)
@@ -55,6 +63,7 @@ func (x *Executor) Lend(d owner.Decision) {
 // lends: tasks are given back, the newest first, until the rest needs no more memory.
 // It is on the loop.
 func (x *Executor) Fit() {
+	heed(x)
 	x.startWaiting()
 	x.cap()
 	x.shed()
@@ -69,10 +78,14 @@ func (x *Executor) cap() {
 }
 
 // Count returns how many attempts run here, on the loop.
-func (x *Executor) Count() int { return len(x.running) }
+func (x *Executor) Count() int {
+	heed(x)
+	return len(x.running)
+}
 
 // EachRunning calls f with the client of each attempt that runs here, on the loop.
 func (x *Executor) EachRunning(f func(of Client)) {
+	heed(x)
 	for _, a := range x.running {
 		f(a.of)
 	}

@@ -26,6 +26,7 @@ const (
 // LeaveTime returns how long what runs here is thought to take to leave while it runs,
 // on the loop.
 func (x *Executor) LeaveTime() time.Duration {
+	heed(x)
 	var bytes float64
 	for _, a := range x.running {
 		size := a.controls.size()
@@ -60,11 +61,13 @@ func (x *Executor) lastMoment() time.Time {
 // take so long to be saved.
 func (x *Executor) Leave(order, save time.Duration) {
 	x.leaving = &leaving{order, save}
+	x.ahead.leave()
 	x.refuseArrivals("the member is leaving", func(*destination) bool { return true })
 }
 
 // SendAway has the attempts of a client leave, on the loop.
 func (x *Executor) SendAway(of Client) {
+	heed(x)
 	for _, a := range x.running {
 		if a.of == of {
 			x.sendAway(a)
@@ -76,6 +79,7 @@ func (x *Executor) SendAway(of Client) {
 // how many leave. Those that cannot go with their state stay, unless others can work; audits
 // end, as their work is asked for again.
 func (x *Executor) MoveOut(othersWork bool, reason string) (stay, leave int) {
+	heed(x)
 	for _, a := range x.running {
 		if !othersWork && !a.movable() && a.audit == nil {
 			stay++
@@ -137,6 +141,7 @@ func (x *Executor) saveHere(a *attempt) {
 // Leaving counts the attempts that are being handed over from here, or saved, on the
 // loop.
 func (x *Executor) Leaving() (count int) {
+	heed(x)
 	for _, a := range x.running {
 		if a.controls.leaves() != nil || a.saved.Load() {
 			count++

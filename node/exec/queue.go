@@ -10,8 +10,15 @@ import (
 	"godwit/task"
 )
 
+// putOff has starts wait for a core.
+func putOff(x *Executor, more ...start) {
+	x.waiting = append(x.waiting, more...)
+	x.startWaiting()
+}
+
 // startWaiting begins what waits, in order, as cores come free: first tasks of leases and audits of what is held.
 func (x *Executor) startWaiting() {
+	heed(x)
 	for len(x.waiting) > 0 && len(x.running) < x.lent.Cores {
 		k := max(0, slices.IndexFunc(x.waiting, func(w start) bool { return w.audit == nil || !w.audit.First }))
 		w := x.waiting[k]
@@ -23,6 +30,7 @@ func (x *Executor) startWaiting() {
 		x.waiting = slices.Delete(x.waiting, k, k+1)
 		x.begin(w)
 	}
+	x.ahead.hold(len(x.waiting) > 0)
 }
 
 // alone returns which of those that wait begins though the owner lends no core; -1 for none. It is an audit
@@ -46,16 +54,26 @@ func (x *Executor) begin(w start) {
 		a = x.newAttempt(w, job, x.saves(job))
 	}
 	x.running[a.name] = a
+	x.ahead.count(1)
 	x.Host.CountChanged()
 	x.hand(func() {
-		res := x.runTask(a, x.prepareSaving(a, w.Start))
-		a.end()
-		release := x.holdAudited(a, &res)
-		x.Host.PostEnd(res.Outcome, func() {
-			x.ended(a, res)
-			release()
-		})
+		for e := w.Start; a != nil; {
+			a, e = carry(x, a, e)
+		}
 	})
+}
+
+// carry runs an attempt to its end and tells the loop of it, and returns what begins in its place; nil for nothing.
+func carry(x *Executor, a *attempt, e message.Start) (*attempt, message.Start) {
+	res := x.runTask(a, x.prepareSaving(a, e))
+	a.end()
+	release := x.holdAudited(a, &res)
+	then, next := x.succeed(a, &res)
+	x.Host.PostEnd(res.Outcome, func() {
+		x.ended(a, res, then)
+		release()
+	})
+	return then, next
 }
 
 // prepareSaving prepares for an attempt, and brings its checkpoint here. A checkpoint
@@ -104,12 +122,19 @@ func (c *core) callBad(a *attempt, state task.CID) {
 	c.report(a.of, message.StateBad{Task: a.name.Task, Attempt: a.name.Attempt, Word: *v})
 }
 
-// ended tells whoever wanted an attempt of its end, on the loop.
-func (x *Executor) ended(a *attempt, res task.Result) {
+// ended tells whoever wanted an attempt of its end, on the loop, and of what has begun in its place; nil for nothing.
+func (x *Executor) ended(a *attempt, res task.Result, then *attempt) {
+	heed(x)
 	delete(x.running, a.name)
-	x.startWaiting()
-	x.Host.CountChanged()
-	x.cap()
+	var name *message.AttemptName
+	if then != nil {
+		name = &then.name
+	} else {
+		x.ahead.count(-1)
+		x.startWaiting()
+		x.Host.CountChanged()
+		x.cap()
+	}
 	if s := a.controls.leaves(); s != nil { // it came to its own end
 		x.spawn(func() { s.tell(handover.Ended{Reason: res.Message}) })
 	}
@@ -121,12 +146,13 @@ func (x *Executor) ended(a *attempt, res task.Result) {
 	if a.saved.Load() && handed == nil {
 		x.Host.StateSaved()
 	}
-	a.of.Report(message.Ended{Task: a.name.Task, Attempt: a.name.Attempt, Result: res, Handed: handed})
+	a.of.Report(message.Ended{Task: a.name.Task, Attempt: a.name.Attempt, Result: res, Handed: handed, Then: name})
 }
 
 // Drop ends the attempts that wait for a core here and whose client is one of those, on
 // the loop.
 func (x *Executor) Drop(which func(Client) bool) {
+	dropReady(x, func(w *start) bool { return which(w.of) })
 	x.drop(func(w *start) bool { return which(w.of) })
 	x.dropAudits(which)
 }
@@ -140,6 +166,7 @@ func (x *Executor) drop(which func(*start) bool) {
 		}
 		return false
 	})
+	x.ahead.hold(len(x.waiting) > 0)
 	for _, w := range ended {
 		res := x.unrun(w.Task, task.Interrupted, "it waited for a core, and did not begin", w.Receipt)
 		if w.audit != nil {

@@ -60,6 +60,7 @@ func (x *Executor) cannotFreezeSoon(a *attempt, why string) {
 // cannotFreeze notes that an attempt could not be stopped with its state, and never
 // can be: it goes on, and its worker hears so. Where it must not, it ends.
 func (x *Executor) cannotFreeze(a *attempt, why string) {
+	heed(x)
 	if x.running[a.name] != a || !a.savable() { // it has ended, or said so before
 		return
 	}

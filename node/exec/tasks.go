@@ -31,6 +31,7 @@ const (
 
 // Tasks lists what is here, in no order, on the loop.
 func (x *Executor) Tasks() []Task {
+	heed(x)
 	var out []Task
 	for _, a := range x.running {
 		t := Task{ID: a.name.Task, Of: a.of, State: Runs, Since: a.begun}

@@ -87,7 +87,7 @@ func (l *Ledger) Add(rec task.Record) (*Job, error) {
 }
 
 // Rule returns what the job asks of results.
-func (j *Job) Rule() Rule { return Rule{j.Spec.Replicas, j.Spec.Retries} }
+func (j *Job) Rule() Rule { return Rule{j.Spec.Replicas, j.Spec.Retries, j.Submitter} }
 
 // Delivered says whether the submitter holds the end of task i.
 func (j *Job) Delivered(i uint64) bool {

@@ -20,7 +20,7 @@ var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 // wants one and allows a retry.
 var records = func() []task.Record {
 	var out []task.Record
-	for i, rule := range []Rule{{2, 0}, {1, 1}} {
+	for i, rule := range []Rule{{2, 0, ""}, {1, 1, ""}} {
 		rec, err := task.SignJob(&task.Job{
 			Name: "job", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: []string{"stdout"}, Memory: 1 << 20,
 			Replicas: rule.Replicas, Retries: rule.Retries, Submitted: task.At(start), Nonce: bytes.Repeat([]byte{byte(i)}, 16),
@@ -265,24 +265,24 @@ func TestVerdict(t *testing.T) {
 		want Verdict
 		why  string
 	}{
-		{"nothing", Rule{1, 0}, nil, Open, ""},
-		{"one suffices", Rule{1, 0}, []run{{"a", task.Completed, 1}}, Done, ""},
-		{"two must agree", Rule{2, 0}, []run{{"a", task.Completed, 1}}, Open, ""},
-		{"two agree", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 1}}, Done, ""},
-		{"one worker twice", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"a", task.Completed, 1}}, Open, ""},
-		{"two disagree", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}}, Open, ""},
-		{"a third decides", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 2}},
-			Done, ""},
-		{"nobody agrees", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 3}},
-			Failed, "not deterministic"},
-		{"retries may resolve it", Rule{2, 1},
+		{"nothing", Rule{1, 0, ""}, nil, Open, ""},
+		{"one suffices", Rule{1, 0, ""}, []run{{"a", task.Completed, 1}}, Done, ""},
+		{"two must agree", Rule{2, 0, ""}, []run{{"a", task.Completed, 1}}, Open, ""},
+		{"two agree", Rule{2, 0, ""}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 1}}, Done, ""},
+		{"one worker twice", Rule{2, 0, ""}, []run{{"a", task.Completed, 1}, {"a", task.Completed, 1}}, Open, ""},
+		{"two disagree", Rule{2, 0, ""}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}}, Open, ""},
+		{"a third decides", Rule{2, 0, ""},
+			[]run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 2}}, Done, ""},
+		{"nobody agrees", Rule{2, 0, ""},
+			[]run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 3}}, Failed, "not deterministic"},
+		{"retries may resolve it", Rule{2, 1, ""},
 			[]run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 3}}, Open, ""},
-		{"fails with a retry left", Rule{1, 1}, []run{{"a", task.Trapped, 0}}, Open, ""},
-		{"fails for good", Rule{1, 1}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}}, Failed,
+		{"fails with a retry left", Rule{1, 1, ""}, []run{{"a", task.Trapped, 0}}, Open, ""},
+		{"fails for good", Rule{1, 1, ""}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}}, Failed,
 			"trapped (attempt 2 of 2)"},
-		{"done all the same", Rule{1, 1}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}, {"b", task.Completed, 1}},
+		{"done all the same", Rule{1, 1, ""}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}, {"b", task.Completed, 1}},
 			Done, ""},
-		{"the host's fault", Rule{1, 0}, []run{{"a", task.HostError, 0}, {"a", task.Interrupted, 0}}, Open, ""},
+		{"the host's fault", Rule{1, 0, ""}, []run{{"a", task.HostError, 0}, {"a", task.Interrupted, 0}}, Open, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -353,14 +353,14 @@ func FuzzDecodeRow(f *testing.F) {
 		}
 		roundtrip.Check(t, r, (*Row).Encode, DecodeRow)
 		var copied Row
-		if _, err := copied.Take(r, Rule{2, 1}); err == nil && len(must(copied.Encode())) > MaxPairBytes {
+		if _, err := copied.Take(r, Rule{2, 1, ""}); err == nil && len(must(copied.Encode())) > MaxPairBytes {
 			t.Error("a row beyond its bounds was taken")
 		}
 		copied.Merge(r)
 		if copied.Merge(r) {
 			t.Error("merging twice changed the row")
 		}
-		r.Verdict(Rule{2, 1})
+		r.Verdict(Rule{2, 1, ""})
 	})
 }
 

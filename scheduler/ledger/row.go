@@ -115,7 +115,11 @@ type Row struct {
 }
 
 // A Rule is what a job asks of its tasks' results: see task.Job.
-type Rule struct{ Replicas, Retries int }
+type Rule struct {
+	Replicas, Retries int
+	// Own is the job's submitter, whose own machine is believed of its own tasks: see Certain. Empty for nobody.
+	Own task.PeerID
+}
 
 // A Verdict is what the results of a task amount to.
 type Verdict uint8
@@ -344,13 +348,13 @@ func (r *Row) Said() []task.Result {
 
 // Verdict derives whether the task is over.
 func (r *Row) Verdict(rule Rule) Verdict {
-	if len(r.Results) == 0 && len(r.Failures) <= rule.Retries {
+	if len(r.Results) == 0 && len(r.Failures) <= min(rule.Retries, 1) {
 		return Open
 	}
 	switch said := r.Said(); {
 	case len(said) >= rule.Replicas && len(r.Agreed()) >= rule.Replicas:
 		return Done
-	case len(r.Failed()) > rule.Retries, ranEnough(said, rule):
+	case len(r.ByFault(rule)) > 0, ranEnough(said, rule):
 		return Failed
 	}
 	return Open
@@ -376,10 +380,13 @@ func (r *Row) Why(rule Rule) string {
 	if r.Verdict(rule) != Failed {
 		return ""
 	}
-	failed := r.Failed()
-	if len(failed) <= rule.Retries {
+	failed := r.ByFault(rule)
+	if len(failed) == 0 {
 		return fmt.Sprintf("%d runs completed and no %d of them agree: the task is not deterministic, or workers are wrong",
 			len(r.Said()), rule.Replicas)
+	}
+	if len(failed) <= rule.Retries {
+		return rule.whyCertain(failed)
 	}
 	last := failed[len(failed)-1].Result
 	why := last.Ending()

@@ -147,14 +147,14 @@ func TestWhy(t *testing.T) {
 		ends []end
 		want string
 	}{
-		{Rule{1, 0}, []end{{task.ExitFailure, 3, ""}}, "exit code 3"},
-		{Rule{1, 0}, []end{{task.Trapped, 0, "unreachable"}}, "trapped: unreachable"},
-		{Rule{1, 1}, []end{{task.Trapped, 0, "x"}, {task.ExitFailure, 1, "no file"}},
+		{Rule{1, 0, ""}, []end{{task.ExitFailure, 3, ""}}, "exit code 3"},
+		{Rule{1, 0, ""}, []end{{task.Trapped, 0, "unreachable"}}, "trapped: unreachable"},
+		{Rule{1, 1, ""}, []end{{task.Trapped, 0, "x"}, {task.ExitFailure, 1, "no file"}},
 			"exit code 1: no file (attempt 2 of 2)"},
-		{Rule{1, 2}, []end{{task.TimedOut, 0, ""}, {task.TimedOut, 0, ""}}, ""},
-		{Rule{2, 0}, []end{{task.Completed, 1, ""}, {task.Completed, 2, ""}, {task.Completed, 3, ""}},
+		{Rule{1, 2, ""}, []end{{task.TimedOut, 0, ""}, {task.TimedOut, 0, ""}}, ""},
+		{Rule{2, 0, ""}, []end{{task.Completed, 1, ""}, {task.Completed, 2, ""}, {task.Completed, 3, ""}},
 			"3 runs completed and no 2 of them agree: the task is not deterministic, or workers are wrong"},
-		{Rule{1, 0}, nil, ""},
+		{Rule{1, 0, ""}, nil, ""},
 	} {
 		var row Row
 		for k, e := range tt.ends {

@@ -92,6 +92,8 @@ type Ended struct {
 	// in. Nil for any other end: one whose destination fell silent after the freeze
 	// ends Interrupted without it, its state Checkpointed before.
 	Handed *Handed
+	// Then is what has begun in its place, of what was Ready; nil for nothing. Only one that Completed has any.
+	Then *AttemptName
 }
 
 // Arrived answers an Expect: all of the state is here, verified, and the guest

@@ -166,6 +166,19 @@ type TaskStatus struct {
 	Refuted *RefutedStatus `json:"refuted,omitempty"`
 	// From is the task of another job that the result was taken from; nil where it was made for this one.
 	From *task.TaskID `json:"from,omitempty"`
+	// Missing are the outputs that the job names, not by patterns, and that a task that is done did not write.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Lacks says for people which outputs a task that is done did not write; "" for none.
+func (t *TaskStatus) Lacks() string { return WhatLacks(t.Missing) }
+
+// WhatLacks says for people which outputs, named by a job, a task did not write; "" for none.
+func WhatLacks(missing []string) string {
+	if len(missing) == 0 {
+		return ""
+	}
+	return "it wrote no " + strings.Join(missing, ", ") + ", which the job names as outputs"
 }
 
 // An AttemptStatus is one placement of a task.
@@ -243,6 +256,9 @@ func NewTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, res
 			r.Workers = append(r.Workers, results[i].Worker)
 		}
 		t.Result = r
+		if state == JobDone {
+			t.Missing = task.Unwritten(spec, i, r.Outputs)
+		}
 	}
 	return t
 }

@@ -125,8 +125,11 @@ func (p *Expected) Place(now time.Time, queue Queue, hosts []Host, f Forecast, _
 		r := l.heap[k]
 		h := &p.hosts[r.host]
 		words := expectedWords
-		if w.sooner {
+		switch {
+		case w.sooner:
 			words = longestWords
+		case w.guessed:
+			words = guessedWords
 		}
 		reason := Reason{words: words, x: r.stay, y: r.end, n: int64(p.lengthAt(h, l.length)), m: int64(len(l.heap))}
 		p.out = append(p.out, Placement{w.task.ID, h.Peer, reason})
@@ -140,6 +143,12 @@ func expectedWords(r *Reason) string {
 	return fmt.Sprintf("next in order; of %d idle members it is expected to be done here first, in %v: it takes %v, and "+
 		"stays for that with probability %.3g",
 		r.m, time.Duration(r.y).Round(time.Second), time.Duration(r.n).Round(time.Second), r.x)
+}
+
+// guessedWords are for a task of which nobody knows how long it takes: it is placed as if that were unknownWork.
+func guessedWords(r *Reason) string {
+	return fmt.Sprintf("next in order; nobody knows how long it takes; of %d idle members this one is the best for a "+
+		"task of %v here, and stays for that with probability %.3g", r.m, time.Duration(r.n).Round(time.Second), r.x)
 }
 
 // begin takes a copy of the hosts that are idle.

@@ -99,7 +99,8 @@ func TestExpected(t *testing.T) {
 		var got []string
 		for _, c := range p.Place(time.Time{}, tt.queue, tt.hosts, tt.f, nil) {
 			got = append(got, fmt.Sprintf("%d>%s", c.Task.Index, c.Peer))
-			if !strings.Contains(c.Reason.String(), "expected to be done here first") {
+			if words := c.Reason.String(); !strings.Contains(words, "expected to be done here first") &&
+				!strings.Contains(words, "nobody knows how long it takes") {
 				t.Errorf("%s: reason %q", tt.name, c.Reason)
 			}
 		}
@@ -199,6 +200,22 @@ func TestExpectedLongestFirst(t *testing.T) {
 		}
 		if why := out[0].Reason.String(); strings.Contains(why, "most left") != (tt.want == "j/2:a") {
 			t.Errorf("%s: because %q", tt.name, why)
+		}
+	}
+}
+
+// TestExpectedSaysWhatItKnows: of a task of which nobody knows how long it takes the reason does not tell a time as if
+// that were known; of another it does.
+func TestExpectedSaysWhatItKnows(t *testing.T) {
+	for work, want := range map[time.Duration]string{
+		0:         "nobody knows how long it takes; of 2 idle members this one is the best for a task of 1h0m0s here",
+		time.Hour: "it takes 1h0m0s, and stays for that with probability",
+	} {
+		q := &list{tasks: []Task{{ID: task.TaskID{Job: "j"}, Work: work}}}
+		p, _ := Parse("expected")
+		got := p.Place(time.Time{}, q, []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{}, nil)
+		if len(got) != 1 || !strings.Contains(got[0].Reason.String(), want) {
+			t.Errorf("of %v of work: %v, want %q in the reason", work, got, want)
 		}
 	}
 }

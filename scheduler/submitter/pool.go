@@ -27,7 +27,7 @@ func (p *pool) add(from task.PeerID, v verifier, j *submitted, t *message.TaskSu
 	if row == nil {
 		row = &ledger.Row{}
 	}
-	rule := ledger.Rule{Replicas: j.spec.Replicas, Retries: j.spec.Retries}
+	rule := j.rule()
 	for i := range t.Results {
 		r := &t.Results[i]
 		if r.Worker != from || r.Task != (task.TaskID{Job: j.id, Index: t.Index}) || len(row.Results) >= rule.Most() ||

@@ -288,7 +288,7 @@ func (u *unaided) ended(ev *message.Audited) {
 	case here.Outcome == task.Completed && err == nil:
 		u.hold(j, &message.TaskSummary{Index: ev.Task.Index, Results: []task.Result{*here}})
 	case here.Outcome.OwnFault() && err == nil:
-		if o.failures = append(o.failures, *here); len(o.failures) > j.spec.Retries {
+		if o.failures = append(o.failures, *here); len(o.failures) > j.spec.Retries || j.rule().Certain(o.failures) {
 			u.hold(j, &message.TaskSummary{Index: ev.Task.Index, Failed: true, Results: o.failures,
 				Reason: here.Outcome.String()})
 		}

@@ -77,9 +77,9 @@ func (v verifier) result(r *task.Result, seen bool) error {
 }
 
 // failed refuses that a task has failed unless its results show it: more failures of its
-// own than the job's retries, each of another lease, or as many completed runs as are made
-// in the hope that enough of them agree. Of results too large for one message the first
-// are enough.
+// own than the job's retries, each of another lease; two of other leases and workers that show that it cannot come
+// out otherwise; or as many completed runs as are made in the hope that enough of them agree. Of results too large for
+// one message the first are enough.
 func (v verifier) failed(j *submitted, t *message.TaskSummary) error {
 	switch {
 	case !v.signed:
@@ -90,9 +90,9 @@ func (v verifier) failed(j *submitted, t *message.TaskSummary) error {
 		return nil
 	}
 	type lease struct{ epoch, seq uint64 }
-	rule := ledger.Rule{Replicas: j.spec.Replicas, Retries: j.spec.Retries}
+	rule := j.rule()
 	failures, completed, size := map[lease]bool{}, map[task.PeerID]bool{}, 0
-	agree := map[task.Digest][]task.Result{}
+	agree, apart := map[task.Digest][]task.Result{}, []task.Result(nil)
 	for i := range t.Results {
 		r := &t.Results[i]
 		size += message.ResultBytes(r)
@@ -101,7 +101,9 @@ func (v verifier) failed(j *submitted, t *message.TaskSummary) error {
 			completed[r.Worker] = true
 			agree[r.Digest()] = append(agree[r.Digest()], *r)
 		case r.Outcome.OwnFault():
-			failures[lease{r.Receipt.Epoch, r.Receipt.Seq}] = true
+			if of := (lease{r.Receipt.Epoch, r.Receipt.Seq}); !failures[of] {
+				failures[of], apart = true, append(apart, *r)
+			}
 		}
 	}
 	for _, same := range agree {
@@ -109,10 +111,16 @@ func (v verifier) failed(j *submitted, t *message.TaskSummary) error {
 			return errors.New("a task said to have failed, and enough of its runs agree")
 		}
 	}
-	if len(failures) > rule.Retries || len(completed) >= rule.Most() || size > message.BatchBytes/2 {
+	if len(failures) > rule.Retries || len(completed) >= rule.Most() || size > message.BatchBytes/2 ||
+		rule.Certain(apart) {
 		return nil
 	}
 	return fmt.Errorf("a task said to have failed, with %d failures of its own and %d runs that do not agree: it has %d "+
 		"retries",
 		len(failures), len(completed), rule.Retries)
+}
+
+// rule is what the job asks of its tasks' results.
+func (j *submitted) rule() ledger.Rule {
+	return ledger.Rule{Replicas: j.spec.Replicas, Retries: j.spec.Retries, Own: j.record.Submitter()}
 }

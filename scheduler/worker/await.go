@@ -51,8 +51,8 @@ func (w *Worker) stopExpecting(h *heldLease, reason string) {
 
 // arrived notes that an awaited task runs here, and tells the leader at once.
 func (w *Worker) arrived(ev message.Arrived) {
-	h := w.held[ev.Task]
-	if h == nil || !h.running || h.started != ev.Attempt || !h.expected {
+	h := w.runs(ev.Task, ev.Attempt)
+	if h == nil || !h.expected {
 		return // a Start came first, and is ignored
 	}
 	h.expected, h.await, h.begun = false, nil, w.now
@@ -61,8 +61,8 @@ func (w *Worker) arrived(ev message.Arrived) {
 
 // notArrived gives an awaited lease back, and keeps what did arrive.
 func (w *Worker) notArrived(ev message.NotArrived) {
-	h := w.held[ev.Task]
-	if h == nil || !h.running || h.started != ev.Attempt || !h.expected {
+	h := w.runs(ev.Task, ev.Attempt)
+	if h == nil || !h.expected {
 		return
 	}
 	w.running--

@@ -30,6 +30,11 @@ type Config struct {
 	// the worker tells leaders that it can. Without it tasks move from and to it by
 	// way of the leader. Default true.
 	HandOver bool
+
+	// Ahead is how many tasks for each slot are Ready, for whoever ends next; 0 for none: the driver of the Worker
+	// does not carry out Ready, Begin and Unready. Default 0. A node has 8: a turn of its loop may take some
+	// milliseconds, in which a slot ends that many of the shortest.
+	Ahead int
 }
 
 // Default returns the configuration described at each field.
@@ -48,6 +53,8 @@ func (c *Config) Validate() error {
 	switch {
 	case c.IdleReportEvery <= 0 || c.KeepJob <= 0:
 		return fmt.Errorf("scheduler: IdleReportEvery is %v and KeepJob %v, want more than 0", c.IdleReportEvery, c.KeepJob)
+	case c.Ahead < 0:
+		return fmt.Errorf("scheduler: Ahead is %d, must not be negative", c.Ahead)
 	case c.TellWithin < 0:
 		return fmt.Errorf("scheduler: TellWithin is %v, must not be negative", c.TellWithin)
 	case c.MaxUnackedBytes <= 0:

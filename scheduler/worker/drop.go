@@ -8,6 +8,10 @@ func (w *Worker) drop(n message.AttemptName) {
 	case h == nil || h.attempt != n.Attempt || h.dropped:
 	case !h.running && (n.Reason == message.DropRecall || n.Reason == message.DropMoved):
 		w.giveBack(h, n.Reason, w.timing.RefusalPause) // the leader waits for the word that it did not start
+		h.ifBegun(func() { w.drop(n) })
+	case h.ready:
+		w.unready(h)
+		h.dropped, h.undo = true, &undo{reason: n.Reason}
 	case !h.running:
 		w.queue.remove(h)
 		w.forget(h)
@@ -37,8 +41,8 @@ func (w *Worker) move(h *heldLease) {
 // notSaved notes that a lease's state cannot be saved, and tells the leader if
 // that waits for it.
 func (w *Worker) notSaved(ev message.NotSaved) {
-	h := w.held[ev.Task]
-	if h == nil || !h.running || h.started != ev.Attempt {
+	h := w.runs(ev.Task, ev.Attempt)
+	if h == nil {
 		return
 	}
 	w.news.urgent = w.news.urgent || h.moving || h.going != nil

@@ -17,6 +17,8 @@ func (w *Worker) moveTo(m *message.MoveOrder) {
 			Reason: "the task has not arrived here yet itself"})
 	case !h.running:
 		w.giveBack(h, message.DropMoved, w.timing.RefusalPause)
+		order := *m
+		h.ifBegun(func() { w.moveTo(&order) })
 	case h.fixed:
 		w.news.urgent = true
 	case h.going == nil:
@@ -32,8 +34,8 @@ func (w *Worker) moveTo(m *message.MoveOrder) {
 
 // notHanded notes that a hand-over came to nothing, and tells the leader at once.
 func (w *Worker) notHanded(ev message.NotHanded) {
-	h := w.held[ev.Task]
-	if h == nil || !h.running || h.started != ev.Attempt || h.going == nil {
+	h := w.runs(ev.Task, ev.Attempt)
+	if h == nil || h.going == nil {
 		return
 	}
 	h.unmoved = &message.Unmoved{Task: h.task, Attempt: h.going.Attempt, As: h.going.As,

@@ -29,6 +29,8 @@ type heldLease struct {
 	moving  bool // stopped by the leader, with its state
 	fixed   bool // its state cannot be saved
 
+	readiness
+
 	// As the destination of a hand-over. While expected, running says that it has
 	// its slot: the guest does not run yet.
 	await    *message.Await  // who brings its state; nil if it starts by itself, or has arrived
@@ -36,7 +38,11 @@ type heldLease struct {
 	expected bool            // Expect was not answered
 	back     string          // why it is given back once it is not expected any more
 	next     *message.Lease  // to be taken then; nil for none
-	// As the source of one.
+	departure
+}
+
+// A departure is how a lease's task leaves for another member.
+type departure struct {
 	going   *message.MoveOrder // under way; nil for none
 	unmoved *message.Unmoved   // the last that came to nothing; nil for none
 }

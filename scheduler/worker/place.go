@@ -63,7 +63,7 @@ func (w *Worker) renumber(h *heldLease, l *message.Lease) {
 	if !h.attempt.Less(l.Attempt) {
 		return
 	}
-	h.attempt, h.receipt, h.dropped = l.Attempt, l.Receipt, false
+	h.attempt, h.receipt, h.dropped, h.undo = l.Attempt, l.Receipt, false, nil
 	if !h.running {
 		w.queue.remove(h)
 		w.queue.add(h)

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,16 +31,23 @@ type floor struct {
 	given  map[task.TaskID]message.Attempt // the newest lease that has not come back
 	ended  map[message.AttemptName]bool    // told of, and not acknowledged
 	last   *message.Report
+
+	ready map[task.TaskID]message.Attempt // not begun, as it was to be started
+	back  []message.NotBegun              // that the worker is to hear next
+	mail  []message.Ended                 // of runs that ended without the worker's knowing yet, in order
 }
 
 func newFloor(t *rapid.T) *floor {
 	f := &floor{t: t, now: schedtest.Start, epoch: 1, asked: map[task.JobID]bool{},
 		runs:  map[task.TaskID]message.Attempt{},
-		stops: map[task.TaskID]bool{}, given: map[task.TaskID]message.Attempt{}, ended: map[message.AttemptName]bool{}}
+		stops: map[task.TaskID]bool{}, given: map[task.TaskID]message.Attempt{}, ended: map[message.AttemptName]bool{},
+		ready: map[task.TaskID]message.Attempt{}}
 	for k := range 2 {
 		f.jobs = append(f.jobs, &task.Job{Name: "j", Memory: int64(k+1) << 20})
 	}
-	f.w = New("me", message.DefaultTiming(), Default())
+	cfg := Default()
+	cfg.Ahead = rapid.IntRange(0, 2).Draw(t, "ahead")
+	f.w = New("me", message.DefaultTiming(), cfg)
 	f.step(message.LeaderChanged{Leader: "leader", Epoch: 1})
 	f.lend(2, 0)
 	return f
@@ -77,7 +86,22 @@ func (f *floor) step(ev message.Event) {
 			delete(f.asked, e.Job)
 		case message.Start:
 			f.starts(e)
+		case message.Ready:
+			f.readies(e)
+		case message.Begin:
+			if f.ready[e.Task] == e.Attempt {
+				delete(f.ready, e.Task)
+				f.starts(message.Start{Task: e.Task, Attempt: e.Attempt})
+			}
+		case message.Unready:
+			if f.ready[e.Task] == e.Attempt {
+				delete(f.ready, e.Task)
+				f.back = append(f.back, message.NotBegun{Task: e.Task, Attempt: e.Attempt})
+			}
 		case message.Stop:
+			if f.inMail(e.Task) {
+				break // it has ended already
+			}
 			if f.runs[e.Task] != e.Attempt || e.Attempt == (message.Attempt{}) {
 				f.t.Fatalf("%v is to stop as %v, and runs as %v", e.Task, e.Attempt, f.runs[e.Task])
 			}
@@ -86,7 +110,12 @@ func (f *floor) step(ev message.Event) {
 			f.hears(e)
 		}
 	}
-	if running, queued, _ := f.w.Load(); running != len(f.runs) || queued+running != f.w.Leases() {
+	for len(f.back) > 0 { // before the worker hears of anything else
+		b := f.back[0]
+		f.back = f.back[1:]
+		f.step(b)
+	}
+	if running, queued, _ := f.w.Load(); len(f.mail) == 0 && running != len(f.runs) || queued+running != f.w.Leases() {
 		f.t.Fatalf("%d run and %d wait, of %d leases; %d were started", running, queued, f.w.Leases(), len(f.runs))
 	}
 	if at, ok := f.w.NextWake(); !ok && f.w.leader != "" {
@@ -105,20 +134,73 @@ func (f *floor) leasesOf(job task.JobID) (n int) {
 }
 
 func (f *floor) starts(e message.Start) {
+	f.begins(e)
+	if f.w.running > f.slots || f.memory > 0 && f.w.memory > f.memory {
+		f.t.Fatalf("%d tasks run in %d slots, with %d bytes of %d", f.w.running, f.slots, f.w.memory, f.memory)
+	}
+}
+
+// begins notes that an attempt runs, for a Start or without.
+func (f *floor) begins(e message.Start) {
 	if _, twice := f.runs[e.Task]; twice {
 		f.t.Fatalf("%v is started twice", e.Task)
 	}
-	if a, ok := f.given[e.Task]; !ok || a.Less(e.Attempt) {
-		f.t.Fatalf("%v is started as %v, and the leader gave %v (%v)", e.Task, e.Attempt, a, ok)
+	for _, m := range f.mail {
+		if m.Task == e.Task {
+			f.t.Fatalf("%v is started, and has just ended", e.Task)
+		}
 	}
 	f.runs[e.Task] = e.Attempt
-	var memory int64
-	for id := range f.runs {
-		memory += f.spec(id.Job).Memory
+}
+
+// readies notes that an attempt may begin when another ends.
+func (f *floor) readies(e message.Ready) {
+	_, runs := f.runs[e.Task]
+	_, twice := f.ready[e.Task]
+	if runs || twice || f.given[e.Task].Less(e.Attempt) {
+		f.t.Fatalf("%v is ready as %v: it runs %v, it is so already %v, the leader gave %v", e.Task, e.Attempt, runs, twice,
+			f.given[e.Task])
 	}
-	if len(f.runs) > f.slots || f.memory > 0 && memory > f.memory {
-		f.t.Fatalf("%d tasks run in %d slots, with %d bytes of %d", len(f.runs), f.slots, memory, f.memory)
+	f.ready[e.Task] = e.Attempt
+}
+
+// hand has one that runs end, and one that is ready begin in its place: the worker hears of it with deliver.
+func (f *floor) hand(t *rapid.T) {
+	f.t = t
+	id := f.id(t)
+	a, ok := f.runs[id]
+	if !ok || f.stops[id] {
+		return
 	}
+	ev := message.Ended{Task: id, Attempt: a, Result: task.Result{Task: id, Worker: "me", Outcome: task.Completed}}
+	delete(f.runs, id)
+	for _, next := range slices.SortedFunc(maps.Keys(f.ready), func(a, b task.TaskID) int {
+		return f.ready[a].Compare(f.ready[b])
+	}) {
+		if f.spec(next.Job).Memory > f.spec(id.Job).Memory {
+			continue
+		}
+		ev.Then = &message.AttemptName{Task: next, Attempt: f.ready[next]}
+		f.begins(message.Start{Task: next, Attempt: f.ready[next]})
+		delete(f.ready, next)
+		break
+	}
+	f.mail = append(f.mail, ev)
+}
+
+// deliver has the worker hear of the end that came k-th of those that it has not heard of: a node tells of them in
+// order, but for those that had to wait elsewhere.
+func (f *floor) deliver(t *rapid.T) {
+	f.t = t
+	if n := len(f.mail); n > 0 {
+		f.deliverAt(rapid.IntRange(0, n-1).Draw(t, "which"))
+	}
+}
+
+func (f *floor) deliverAt(k int) {
+	ev := f.mail[k]
+	f.mail = slices.Delete(f.mail, k, k+1)
+	f.step(ev)
 }
 
 // hears is the leader that is told something.
@@ -154,7 +236,7 @@ func (f *floor) lists(r *message.Report) {
 			f.t.Fatalf("%v is listed twice", h.Task)
 		}
 		listed[h.Task] = true
-		if _, started := f.runs[h.Task]; h.Running && !started && !f.hasResult(h.Task) {
+		if _, started := f.runs[h.Task]; h.Running && !started && !f.hasResult(h.Task) && !f.inMail(h.Task) {
 			f.t.Fatalf("%v is said to run", h.Task)
 		}
 	}
@@ -166,6 +248,11 @@ func (f *floor) lists(r *message.Report) {
 			f.t.Fatalf("%v was given, and is in no report", id)
 		}
 	}
+}
+
+// inMail reports whether a task has ended, or begun, without the worker's knowing.
+func (f *floor) inMail(id task.TaskID) bool {
+	return slices.ContainsFunc(f.mail, func(e message.Ended) bool { return e.Task == id })
 }
 
 func (f *floor) hasResult(id task.TaskID) bool {
@@ -267,6 +354,7 @@ func TestEveryLeaseComesBack(t *testing.T) {
 		f := newFloor(t)
 		t.Repeat(map[string]func(*rapid.T){
 			"give": f.give, "drop": f.drop, "prepare": f.prepare, "end": f.end, "acknowledge": f.acknowledge,
+			"hand": f.hand, "deliver": f.deliver,
 			"lend": func(t *rapid.T) {
 				f.t = t
 				f.lend(rapid.IntRange(0, 3).Draw(t, "slots"), rapid.SampledFrom([]int64{0, 2 << 20, 4 << 20}).Draw(t, "memory"))
@@ -297,6 +385,9 @@ func TestEveryLeaseComesBack(t *testing.T) {
 
 // settle has all that runs end well, until nothing is left.
 func (f *floor) settle() {
+	for len(f.mail) > 0 {
+		f.deliverAt(0)
+	}
 	f.lend(4, 0)
 	for range 20 {
 		for _, id := range []task.JobID{"a", "b"} {

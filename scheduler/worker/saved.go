@@ -12,8 +12,8 @@ const maxTold = message.MaxSaved / 4
 
 // checkpointed keeps the newest checkpoint of a lease, to be reported.
 func (w *Worker) checkpointed(ev message.Checkpointed) {
-	h := w.held[ev.Task]
-	if h == nil || !h.running || h.started != ev.Attempt || !ev.Checkpoint.Valid() {
+	h := w.runs(ev.Task, ev.Attempt)
+	if h == nil || !ev.Checkpoint.Valid() {
 		return
 	}
 	h.marks.add(ev.Marks)
@@ -25,8 +25,8 @@ func (w *Worker) checkpointed(ev message.Checkpointed) {
 // stateBad notes that a lease began anew, for nobody can go on from its state, and tells the
 // leader at once.
 func (w *Worker) stateBad(ev message.StateBad) {
-	h := w.held[ev.Task]
-	if h == nil || !h.running || h.started != ev.Attempt || h.from == nil || h.from.CID != ev.Word.Receipt.From {
+	h := w.runs(ev.Task, ev.Attempt)
+	if h == nil || h.from == nil || h.from.CID != ev.Word.Receipt.From {
 		return
 	}
 	h.bad, h.from, w.news.urgent = &ev.Word, nil, true

@@ -44,8 +44,12 @@ func (w *Worker) startQueued() {
 	}
 	kept := w.queue[:0]
 	for _, h := range w.queue {
-		if w.running >= w.owner.Slots || !w.startable(h) {
+		if w.running >= w.owner.Slots || !w.startable(h) || h.undone() {
 			kept = append(kept, h)
+			continue
+		}
+		if h.ready {
+			w.begin(h)
 			continue
 		}
 		h.running, h.started = true, h.attempt
@@ -58,11 +62,17 @@ func (w *Worker) startQueued() {
 			continue
 		}
 		h.begun = w.now
-		w.emit(message.Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left,
-			Receipt: h.receipt, Reads: h.reads})
+		w.emit(h.start())
 	}
 	clear(w.queue[len(kept):])
 	w.queue = kept
+	w.haveReady()
+}
+
+// start begins an attempt from what its lease names.
+func (h *heldLease) start() message.Start {
+	return message.Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left,
+		Receipt: h.receipt, Reads: h.reads}
 }
 
 func (w *Worker) startable(h *heldLease) bool {
@@ -74,8 +84,11 @@ func (h *heldLease) memory() int64 { return h.job.spec.MemoryOf(h.task.Index) }
 
 // ended takes the result of a started attempt and reports it.
 func (w *Worker) ended(ev message.Ended) {
-	h := w.held[ev.Task]
-	if h == nil || !h.running || h.started != ev.Attempt {
+	if ev.Then != nil {
+		w.runs(ev.Then.Task, ev.Then.Attempt)
+	}
+	h := w.runs(ev.Task, ev.Attempt)
+	if h == nil {
 		return
 	}
 	w.running--

@@ -38,6 +38,8 @@ func (w *Worker) Step(now time.Time, ev message.Event) []message.Effect {
 		w.stateBad(ev)
 	case message.NotSaved:
 		w.notSaved(ev)
+	case message.NotBegun:
+		w.notBegun(ev)
 	case message.OwnerState:
 		w.ownerChanged(ev)
 	}

@@ -22,6 +22,11 @@ func (w *Worker) take(l *message.Lease, holders []task.PeerID, key []byte) {
 
 // giveBack refuses a lease that has not started.
 func (w *Worker) giveBack(h *heldLease, reason string, retry time.Duration) {
+	if h.ready {
+		w.unready(h)
+		h.undo = &undo{reason: reason, retry: retry}
+		return
+	}
 	w.queue.remove(h)
 	w.forget(h)
 	w.news.refuse(h.task, h.attempt, reason, retry)

@@ -28,6 +28,7 @@ type Worker struct {
 	queue   queue // of held, those not started
 	running int   // of held, those started; started+queued = len(held)
 	memory  int64 // that the running ones may need together
+	ready   int   // of queue, those that may begin any moment
 
 	results results
 	faults  []Fault // at most maxFaults, the oldest first

@@ -319,6 +319,7 @@ class JobTasksList(TypedDict, total=False):
     attempts: List[JobTasksListAttempt]
     audited: bool
     index: int
+    missing: List[str]
     params: Dict[str, str]
     parts: JobTasksListParts
     reason: str
