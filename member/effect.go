@@ -12,9 +12,9 @@ import (
 type Effect interface{ effect() }
 
 // Do carries out, in order, the effects that one step of a member's machine had, at
-// least one; it is From to whom the answers go, nil for what the member itself wants
-// durable. Keys of a Persist are the member's own: a driver that holds several members
-// keeps them apart.
+// least one. It is told by its pointer: most of what is asked is this. It is From to whom
+// the answers go, nil for what the member itself wants durable. Keys of a Persist are the
+// member's own: a driver that holds several members keeps them apart.
 type Do struct {
 	Of      *Member
 	From    Machine
@@ -146,7 +146,7 @@ const (
 	Error Level = 8
 )
 
-func (Do) effect()                {}
+func (*Do) effect()               {}
 func (Gossip) effect()            {}
 func (JoinCell) effect()          {}
 func (GossipSummary) effect()     {}

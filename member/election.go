@@ -19,7 +19,8 @@ type election struct {
 	looks
 	lease       *overlay.Lease
 	leaseAt     time.Time // when it wants to be ticked
-	leaseAsked  bool      // leaseAt holds
+	leaseAsked  bool      // leaseAt and looked hold
+	looked      bool      // what lookedAt says
 	levels      overlay.Levels
 	coordinator *scheduler.Coordinator // while this peer leads
 	replica     *scheduler.Replica     // while it does not
@@ -306,7 +307,7 @@ func (m *Member) keepLease(epoch uint64) {
 		m.notice(Error, "keeping the epoch", "err", err)
 		return
 	}
-	m.p.emit(Do{Of: m, Effects: []message.Effect{message.Persist{Key: LeaseKey, Value: b}}})
+	m.p.emit(&Do{Of: m, Effects: []message.Effect{message.Persist{Key: LeaseKey, Value: b}}})
 }
 
 // Coordinator returns the machine that leads the overlay; nil while another does.

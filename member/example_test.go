@@ -50,7 +50,7 @@ func Example() {
 	carryOut := func(effects []member.Effect) {
 		for _, e := range append(effects, p.Settle(world.now)...) {
 			switch e := e.(type) {
-			case member.Do:
+			case *member.Do:
 				for _, machine := range e.Effects {
 					_, persist := machine.(message.Persist)
 					durable = durable || persist

@@ -125,7 +125,7 @@ func (m *Member) refuse(workers []message.Proven) {
 func (m *Member) do(from Machine, effects []message.Effect) {
 	if len(effects) > 0 {
 		m.greet(effects)
-		m.p.emit(Do{Of: m, From: from, Effects: effects})
+		m.p.emit(m.p.do(Do{Of: m, From: from, Effects: effects}))
 	}
 }
 

@@ -15,6 +15,7 @@ type Peer struct {
 	world   World
 	now     time.Time
 	effects []Effect
+	dos     []Do // memory for the next, a few at once
 
 	members []*Member // by overlay's name, then ID
 
@@ -83,6 +84,20 @@ func (p *Peer) Standing() *overlay.Standing { return &p.standing }
 
 // Suspicion is whom the peer takes for gone, or doubts. It is read only.
 func (p *Peer) Suspicion() *overlay.Suspicion { return p.suspicion }
+
+// dosPiece is how many a piece of memory for Do has.
+const dosPiece = 16
+
+// do returns an effect that nobody else has.
+func (p *Peer) do(is Do) *Do {
+	if len(p.dos) == 0 {
+		p.dos = make([]Do, dosPiece)
+	}
+	out := &p.dos[0]
+	p.dos = p.dos[1:]
+	*out = is
+	return out
+}
 
 func (p *Peer) emit(e Effect) { p.effects = append(p.effects, e) }
 

@@ -38,7 +38,7 @@ func newRoster(id overlay.ID) roster {
 // readTogether reports whether all members, those who were lost among them, say that they read results that were
 // signed together, and the one whose job these are of is known to be one: anybody may come to coordinate.
 func (r *roster) readTogether(submitter task.PeerID) bool {
-	if _, known := r.view.Member(submitter); !known {
+	if !r.view.Has(submitter) {
 		return false
 	}
 	for _, a := range r.away {
@@ -176,9 +176,11 @@ func (m *Member) expire(now time.Time) {
 
 // ofCell reports whether a peer is a member of this one's cell, or was when it was lost.
 func (r *roster) ofCell(peer task.PeerID) bool {
-	_, here := r.view.Member(peer)
+	if r.view.Has(peer) {
+		return true
+	}
 	_, away := r.away[peer]
-	return here || away
+	return away
 }
 
 // Admits reports whether a peer may speak in the overlay: in an open one anybody,

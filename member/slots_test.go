@@ -141,7 +141,7 @@ func TestAsks(t *testing.T) {
 		want   bool
 	}{
 		{Probe{}, true}, {ProbeVia{}, true}, {Ping{}, true}, {Cut{}, true}, {FetchRules{}, true},
-		{LeadershipChanged{}, true}, {Notice{}, true}, {Do{}, false}, {Gossip{}, false}, {SayLease{}, false},
+		{LeadershipChanged{}, true}, {Notice{}, true}, {&Do{}, false}, {Gossip{}, false}, {SayLease{}, false},
 	} {
 		if got := Asks(c.effect); got != c.want {
 			t.Errorf("%T rests on nothing durable: %v", c.effect, got)
@@ -155,7 +155,7 @@ func TestEffectsOfAStep(t *testing.T) {
 	h := hosting(t, 0)
 	steps := 0
 	for _, e := range h.pending {
-		do, ok := e.(Do)
+		do, ok := e.(*Do)
 		if !ok {
 			continue
 		}
@@ -172,7 +172,7 @@ func TestEffectsOfAStep(t *testing.T) {
 	if len(h.pending) != 1 {
 		t.Fatalf("%d effects of one step, and of one without any", len(h.pending))
 	}
-	do, ok := h.pending[0].(Do)
+	do, ok := h.pending[0].(*Do)
 	if !ok || do.From != Machine(h.m.worker) || fmt.Sprint(do.Effects) != fmt.Sprint([]message.Effect{a, b}) {
 		t.Errorf("got %+v", h.pending[0])
 	}

@@ -196,7 +196,7 @@ func (s *swarm) settle() {
 func (h *host) carryOut(e Effect) {
 	s := h.s
 	switch e := e.(type) {
-	case Do:
+	case *Do:
 		for _, machine := range e.Effects {
 			h.do(e.From, machine)
 		}

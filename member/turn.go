@@ -66,11 +66,14 @@ func (m *Member) nextWake(first *soonest) {
 	first.by(m.foundAt, !m.foundAt.IsZero())
 	first.by(m.busy, !m.busy.IsZero())
 	first.by(m.lookAt, m.inCells())
-	if m.lookedAt() {
-		first.by(lookDue(m), true)
-		if !m.leaseAsked { // it is asked after each change of it
-			m.leaseAt, m.leaseAsked = m.lease.Next(), true
+	if !m.leaseAsked { // it is asked after each change of it
+		m.leaseAsked, m.looked = true, m.lookedAt()
+		if m.looked {
+			m.leaseAt = m.lease.Next()
 		}
+	}
+	if m.looked {
+		first.by(lookDue(m), true)
 		first.by(m.leaseAt, true)
 	}
 	if m.coordinator != nil {

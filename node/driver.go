@@ -65,7 +65,7 @@ func (d *driver) take(effects []member.Effect) {
 			continue
 		}
 		of := membershipOf(e)
-		do, ok := e.(member.Do)
+		do, ok := e.(*member.Do)
 		if !ok {
 			d.pending = append(d.pending, pending{of: of, effect: e})
 			continue
@@ -90,7 +90,7 @@ func (d *driver) take(effects []member.Effect) {
 func membershipOf(e member.Effect) *membership {
 	var of *member.Member
 	switch e := e.(type) {
-	case member.Do:
+	case *member.Do:
 		of = e.Of
 	case member.Gossip:
 		of = e.Of

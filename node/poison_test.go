@@ -102,7 +102,7 @@ func TestPanicAfterFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range 3 {
-			l.taken, l.pending = make([]arrival, n), []pending{{effect: member.Do{}}}
+			l.taken, l.pending = make([]arrival, n), []pending{{effect: &member.Do{}}}
 			l.net.blamed = nil
 			for i := range l.taken {
 				l.taken[i] = arrival{"stranger", []byte{byte(i)}}

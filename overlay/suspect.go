@@ -63,6 +63,8 @@ type Suspicion struct {
 	self    task.PeerID
 	members map[task.PeerID]*watch
 	helpers []task.PeerID // sorted
+	next    time.Time     // what Next says, if not moved
+	moved   bool          // a phase has changed since Next was asked
 
 	strain  int       // own, from lateness; 0 to maxStrain
 	calm    time.Time // strain falls by one each calmAfter from here
@@ -117,7 +119,7 @@ func (s *Suspicion) Advertised(peer task.PeerID, now time.Time) []SuspicionEffec
 	switch {
 	case w == nil || w.state == Suspected:
 	case w.state == Lost:
-		return w.settle(peer, ByAdvert, now)
+		return s.settle(w, peer, ByAdvert, now)
 	case w.by == "":
 		w.by = ByAdvert
 	}
@@ -132,7 +134,7 @@ func (s *Suspicion) Connected(peer task.PeerID, now time.Time) []SuspicionEffect
 	if w == nil {
 		return nil
 	}
-	return w.settle(peer, ByConnection, now)
+	return s.settle(w, peer, ByConnection, now)
 }
 
 // Broke takes in that the last connection to a member broke, or that requests to
@@ -153,7 +155,7 @@ func (s *Suspicion) Answered(peer task.PeerID, now time.Time) []SuspicionEffect 
 	if w == nil || w.phase == quiet && w.by == ByConnection {
 		return nil
 	}
-	return w.settle(peer, ByProbe, now)
+	return s.settle(w, peer, ByProbe, now)
 }
 
 // Failed takes in that a Probe ended without an answer. With refused, the dial
@@ -217,7 +219,10 @@ func (s *Suspicion) waits(usual time.Duration) time.Duration {
 
 // Forget removes a member that left, or whose adverts expired, from the table. A
 // suspicion of it is dropped with it.
-func (s *Suspicion) Forget(peer task.PeerID) { delete(s.members, peer) }
+func (s *Suspicion) Forget(peer task.PeerID) {
+	delete(s.members, peer)
+	s.moved = true
+}
 
 // Beliefs returns what is believed of every member, sorted by peer ID. The slice
 // is the caller's.
@@ -235,6 +240,7 @@ func (s *Suspicion) probe(peer task.PeerID, w *watch, now time.Time) []Suspicion
 	s.relax(now)
 	wait := s.waits(ProbeWait * time.Duration(1+max(s.strain, s.outside)))
 	w.phase, w.until, w.wait, w.probed, w.asked = probing, now.Add(wait), wait, now, nil
+	s.moved = true
 	w.round++
 	return []SuspicionEffect{Probe{Peer: peer, Wait: wait}}
 }
@@ -249,7 +255,7 @@ func (s *Suspicion) ask(peer task.PeerID, w *watch, now time.Time) []SuspicionEf
 		return s.lose(peer, w, w.silence()+", though others said they reach it", now)
 	}
 	wait := s.waits(IndirectWait)
-	w.phase, w.until, w.asked = asking, now.Add(wait), via
+	w.phase, w.until, w.asked, s.moved = asking, now.Add(wait), via, true
 	return []SuspicionEffect{AskVia{Peer: peer, Via: slices.Clone(via), Wait: wait}}
 }
 
@@ -258,8 +264,8 @@ func (s *Suspicion) ask(peer task.PeerID, w *watch, now time.Time) []SuspicionEf
 func (s *Suspicion) vouched(peer, via task.PeerID, w *watch, now time.Time) []SuspicionEffect {
 	s.strained(now)
 	told, delays := w.told, w.delays
-	effects := w.settle(peer, "told by "+string(via), now)
-	w.phase, w.until, w.told, w.delays = waiting, now.Add(askAgain), told+1, delays
+	effects := s.settle(w, peer, "told by "+string(via), now)
+	w.phase, w.until, w.told, w.delays, s.moved = waiting, now.Add(askAgain), told+1, delays, true
 	return effects
 }
 
@@ -270,12 +276,15 @@ func (s *Suspicion) choose(peer task.PeerID, round int) []task.PeerID {
 		peer task.PeerID
 		at   [sha256.Size]byte
 	}
-	var out []drawn
+	out := make([]drawn, 0, len(s.helpers))
+	name := fmt.Appendf(nil, "%s %s %d ", s.self, peer, round)
+	n := len(name)
 	for _, h := range s.helpers {
 		if w := s.members[h]; h == s.self || h == peer || w != nil && w.state != There {
 			continue
 		}
-		out = append(out, drawn{h, sha256.Sum256(fmt.Appendf(nil, "%s %s %d %s", s.self, peer, round, h))})
+		name = append(name[:n], h...)
+		out = append(out, drawn{h, sha256.Sum256(name)})
 	}
 	slices.SortFunc(out, func(a, b drawn) int { return slices.Compare(a.at[:], b.at[:]) })
 	via := make([]task.PeerID, 0, maxVia)
@@ -286,8 +295,9 @@ func (s *Suspicion) choose(peer task.PeerID, round int) []task.PeerID {
 }
 
 // settle ends a suspicion, or a loss: the member is there.
-func (w *watch) settle(peer task.PeerID, by string, now time.Time) []SuspicionEffect {
+func (s *Suspicion) settle(w *watch, peer task.PeerID, by string, now time.Time) []SuspicionEffect {
 	was := w.state
+	s.moved = s.moved || w.phase != quiet
 	if was != There {
 		w.since = now
 	}

@@ -48,19 +48,19 @@ func (s *Suspicion) Told(peer task.PeerID, issued, now time.Time) (there bool, e
 // times of several nodes, and for several members, are spread by their names.
 func (s *Suspicion) lookLater(peer task.PeerID, w *watch, now time.Time) {
 	if w.looks >= maxLooks {
-		w.phase = quiet
+		w.phase, s.moved = quiet, true
 		return
 	}
 	after := lookFirst << w.looks
 	name := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", s.self, peer, w.looks))
 	w.looks++
 	drawn := binary.BigEndian.Uint32(name[:]) % uint32(after.Milliseconds()/2)
-	w.phase, w.until = resting, now.Add(after+time.Duration(drawn)*time.Millisecond)
+	w.phase, w.until, s.moved = resting, now.Add(after+time.Duration(drawn)*time.Millisecond), true
 }
 
 // look asks a lost member for a sign of life.
 func (s *Suspicion) look(peer task.PeerID, w *watch, now time.Time) []SuspicionEffect {
 	wait := s.waits(ProbeWait)
-	w.phase, w.until, w.wait, w.probed = looking, now.Add(wait), wait, now
+	w.phase, w.until, w.wait, w.probed, s.moved = looking, now.Add(wait), wait, now, true
 	return []SuspicionEffect{Probe{Peer: peer, Wait: wait}}
 }

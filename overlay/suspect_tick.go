@@ -25,7 +25,7 @@ func (s *Suspicion) Tick(now time.Time) []SuspicionEffect {
 		case w.phase == asking && !now.Before(w.until):
 			if s.late(w, now) {
 				// Their answers may be waiting to be read.
-				w.until = now.Add(s.waits(IndirectWait))
+				w.until, s.moved = now.Add(s.waits(IndirectWait)), true
 				continue
 			}
 			effects = append(effects, s.lose(peer, w, w.silence()+", and no answer came through others either", now)...)
@@ -37,6 +37,14 @@ func (s *Suspicion) Tick(now time.Time) []SuspicionEffect {
 // Next returns when Tick is to be called at the latest, and false while nobody
 // is suspected.
 func (s *Suspicion) Next() (time.Time, bool) {
+	if s.moved { // it is asked after each sign of life, which mostly changes nothing
+		s.next, s.moved = s.first(), false
+	}
+	return s.next, !s.next.IsZero()
+}
+
+// first is when the first phase ends; zero for never.
+func (s *Suspicion) first() time.Time {
 	var next time.Time
 	for _, w := range s.members {
 		at := w.until
@@ -50,7 +58,7 @@ func (s *Suspicion) Next() (time.Time, bool) {
 			next = at
 		}
 	}
-	return next, !next.IsZero()
+	return next
 }
 
 // watched are the members whose probing is under way, sorted.
@@ -130,6 +138,7 @@ func (s *Suspicion) trim(now time.Time) {
 	for i, peer := range lost {
 		if i <= len(lost)/8 || now.Sub(s.members[peer].since) >= lostMemory {
 			delete(s.members, peer)
+			s.moved = true
 		}
 	}
 }

@@ -140,6 +140,12 @@ func (v *View) Member(peer task.PeerID) (Advert, bool) {
 	return *a, true
 }
 
+// Has reports whether a peer is a member.
+func (v *View) Has(peer task.PeerID) bool {
+	_, ok := v.members[peer]
+	return ok
+}
+
 // Len returns how many members there are.
 func (v *View) Len() int { return len(v.members) }
 

@@ -45,6 +45,7 @@ type Coordinator struct {
 	// What one Step gathers.
 	now     time.Time
 	effects []message.Effect
+	room    message.Room // of effects
 	outbox  outbox
 	changed []*job // to be told about
 }

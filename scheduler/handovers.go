@@ -199,11 +199,11 @@ func (t *transfers) refusedAhead(j *job, h *host, r *message.Refusal) bool {
 }
 
 // missingAhead gives up the hand-overs to a host that does not have them.
-func (t *transfers) missingAhead(h *host, reborn bool, listed func(task.TaskID, message.Attempt) bool) {
+func (t *transfers) missingAhead(h *host, reborn bool, told *listing) {
 	for _, l := range slices.Clone(h.coming) {
 		m := l.move
 		young := t.c.now.Before(m.begun.Add(2 * t.c.cfg.ReportEvery))
-		if l.is(leasing.HandsOver) && (m.awaited && !young || reborn) && !listed(l.taskID(), m.as) {
+		if l.is(leasing.HandsOver) && (m.awaited && !young || reborn) && !told.has(l.taskID(), m.as) {
 			t.freeSlot(l)
 			t.moveFailed(l, "the member there does not have it any more")
 		}

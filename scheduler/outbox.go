@@ -13,8 +13,8 @@ import (
 type outbox struct {
 	c *Coordinator
 
-	mail   map[task.PeerID]*mail
-	mailTo []task.PeerID // keys of mail, in the order first written to
+	mail []*mail               // in the order first written to; beyond its end are empty ones
+	byTo map[task.PeerID]*mail // of mail, where it is more than fewLetters; else it is empty
 	// unsigned are the receipts of the leases in the mail: one signature is for many.
 	unsigned []task.Leased
 }
@@ -29,6 +29,7 @@ func (o *outbox) sign() {
 
 // mail is what one Step has to say to one worker.
 type mail struct {
+	to      task.PeerID
 	place   *message.Place
 	full    []*message.Place // before it: each has as many leases as a frame holds of what they read
 	bytes   int              // about what leases of place read
@@ -38,13 +39,55 @@ type mail struct {
 
 // letter returns what this Step has to say to a worker so far.
 func (o *outbox) letter(to task.PeerID) *mail {
-	m := o.mail[to]
-	if m == nil {
-		m = new(mail)
-		o.mail[to] = m
-		o.mailTo = append(o.mailTo, to)
+	if m := o.written(to); m != nil {
+		return m
+	}
+	n := len(o.mail)
+	o.mail = slices.Grow(o.mail, 1)[:n+1]
+	if o.mail[n] == nil {
+		o.mail[n] = new(mail)
+	}
+	m := o.mail[n]
+	m.to = to
+	switch {
+	case n > fewLetters:
+		o.byTo[to] = m
+	case n == fewLetters:
+		if o.byTo == nil {
+			o.byTo = map[task.PeerID]*mail{}
+		}
+		for _, m := range o.mail {
+			o.byTo[m.to] = m
+		}
 	}
 	return m
+}
+
+// fewLetters is up to how many letters of one Step are gone through for one: mostly there is one.
+const fewLetters = 8
+
+// written returns the letter to a worker; nil while there is none.
+func (o *outbox) written(to task.PeerID) *mail {
+	if len(o.mail) > fewLetters {
+		return o.byTo[to]
+	}
+	for _, m := range o.mail {
+		if m.to == to {
+			return m
+		}
+	}
+	return nil
+}
+
+// empty forgets what was sent.
+func (o *outbox) empty() {
+	for _, m := range o.mail {
+		*m = mail{}
+	}
+	if len(o.mail) > fewLetters {
+		clear(o.byTo)
+	}
+	o.mail = o.mail[:0]
 }
 
 // add makes room in the letter for a lease of a task that reads so much.

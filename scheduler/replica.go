@@ -41,6 +41,7 @@ type Replica struct {
 
 	now     time.Time
 	effects []message.Effect
+	room    message.Room     // of effects
 	before  []message.Effect // of its making, to be given out by the first Step
 }
 
@@ -133,7 +134,10 @@ func (r *Replica) Digest() [32]byte {
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice.
 func (r *Replica) Step(now time.Time, ev message.Event) []message.Effect {
-	r.now, r.effects, r.before = now, r.before, nil
+	r.now, r.effects = now, r.room.Begin()
+	if len(r.before) > 0 {
+		r.effects, r.before = append(r.effects, r.before...), nil
+	}
 	switch ev := ev.(type) {
 	case message.LeaderChanged:
 		r.follow(ev.Leader, ev.Epoch)
@@ -147,6 +151,7 @@ func (r *Replica) Step(now time.Time, ev message.Event) []message.Effect {
 	r.repeat()
 	r.askIfDue()
 	r.vetDue()
+	r.effects = r.room.End(r.effects)
 	return r.effects
 }
 

@@ -184,7 +184,7 @@ func (r *reports) missing(h *host, told *message.Report, reborn bool) {
 		return
 	}
 	listed := listedIn(told)
-	lacks := func(l *lease) bool { return !listed(l.taskID(), l.attempt) }
+	lacks := func(l *lease) bool { return !listed.has(l.taskID(), l.attempt) }
 	if slices.ContainsFunc(h.leases, lacks) { // mostly it has all
 		for _, l := range slices.Clone(h.leases) {
 			young := r.c.now.Before(l.start.Add(2 * r.c.cfg.ReportEvery))
@@ -196,19 +196,22 @@ func (r *reports) missing(h *host, told *message.Report, reborn bool) {
 			}
 		}
 	}
-	r.c.transfers.missingAhead(h, reborn, listed)
+	r.c.transfers.missingAhead(h, reborn, &listed)
 }
 
 // fewListed is up to how many attempts a report is searched for one: of more a set is made.
 const fewListed = 8
 
-// listedIn returns what says whether a report names an attempt.
-func listedIn(told *message.Report) func(task.TaskID, message.Attempt) bool {
+// A listing says which attempts a report names.
+type listing struct {
+	told *message.Report
+	set  map[message.AttemptName]bool // nil where they are few
+}
+
+// listedIn returns the listing of a report.
+func listedIn(told *message.Report) listing {
 	if len(told.Held)+len(told.Ended) <= fewListed {
-		return func(id task.TaskID, a message.Attempt) bool {
-			return slices.ContainsFunc(told.Held, func(h message.Held) bool { return h.Task == id && h.Attempt == a }) ||
-				slices.ContainsFunc(told.Ended, func(e message.Ending) bool { return e.Result.Task == id && e.Attempt == a })
-		}
+		return listing{told: told}
 	}
 	set := make(map[message.AttemptName]bool, len(told.Held)+len(told.Ended))
 	for i := range told.Held {
@@ -217,7 +220,25 @@ func listedIn(told *message.Report) func(task.TaskID, message.Attempt) bool {
 	for i := range told.Ended {
 		set[message.AttemptName{Task: told.Ended[i].Result.Task, Attempt: told.Ended[i].Attempt}] = true
 	}
-	return func(id task.TaskID, a message.Attempt) bool { return set[message.AttemptName{Task: id, Attempt: a}] }
+	return listing{told, set}
+}
+
+// has reports whether the report names an attempt.
+func (l *listing) has(id task.TaskID, a message.Attempt) bool {
+	if l.set != nil {
+		return l.set[message.AttemptName{Task: id, Attempt: a}]
+	}
+	for i := range l.told.Held {
+		if h := &l.told.Held[i]; h.Attempt == a && h.Task == id {
+			return true
+		}
+	}
+	for i := range l.told.Ended {
+		if e := &l.told.Ended[i]; e.Attempt == a && e.Result.Task == id {
+			return true
+		}
+	}
+	return false
 }
 
 // takeRefusal takes a lease back unrun.

@@ -33,7 +33,7 @@ import (
 //  8. Followers and workers are told: of all of it, once, when nothing changes any more.
 //     See flush for the order.
 func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
-	c.now, c.effects = now, nil
+	c.now, c.effects = now, c.room.Begin()
 	c.dispatch.begin()
 	c.replicas.At(now, c.term.epoch)
 	if !c.term.begun {
@@ -55,6 +55,7 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	c.replicas.FollowFirst()
 	c.seeker.seek()
 	c.flush()
+	c.effects = c.room.End(c.effects)
 	return c.effects
 }
 
@@ -144,22 +145,20 @@ func (c *Coordinator) flush() {
 	c.replicas.SendCopies()
 	c.replicas.SendPromises()
 	c.outbox.sign()
-	for _, to := range c.outbox.mailTo {
-		if m := c.outbox.mail[to]; m.ack != nil {
-			c.replicas.Acknowledge(to, m.ack)
+	for _, m := range c.outbox.mail {
+		if m.ack != nil {
+			c.replicas.Acknowledge(m.to, m.ack)
 		}
 	}
-	for _, to := range c.outbox.mailTo {
-		m := c.outbox.mail[to]
+	for _, m := range c.outbox.mail {
 		for _, p := range m.full {
-			c.emit(message.Send{To: to, Message: message.Message{Place: p}})
+			c.emit(message.Send{To: m.to, Message: message.Message{Place: p}})
 		}
 		if m.place != nil {
-			c.emit(message.Send{To: to, Message: message.Message{Place: m.place}})
+			c.emit(message.Send{To: m.to, Message: message.Message{Place: m.place}})
 		}
 	}
-	clear(c.outbox.mail)
-	c.outbox.mailTo = c.outbox.mailTo[:0]
+	c.outbox.empty()
 	for _, j := range c.changed {
 		j.changed = false
 		c.sendProgress(j)
@@ -199,7 +198,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	c.dispatch.recalling.d = &c.dispatch
 	c.dispatch.goBy(policy)
 	c.migration = migration{c: c, mover: mover}
-	c.outbox = outbox{c: c, mail: map[task.PeerID]*mail{}}
+	c.outbox = outbox{c: c}
 	c.claims.queueByClass()
 	return c
 }

@@ -232,7 +232,7 @@ func TestWorkOfManyLeases(t *testing.T) {
 	_, to := schedtest.Identity(11)
 	l.move = &move{to: s.c.members.host(to), as: message.Attempt{Epoch: 7, Seq: 99}}
 	s.c.transfers.offerMove(l)
-	if r := s.c.outbox.mail[to].place.Leases[0].Receipt; r.Begun() != first.Issued || r.Seq != 99 {
+	if r := s.c.outbox.letter(to).place.Leases[0].Receipt; r.Begun() != first.Issued || r.Seq != 99 {
 		t.Errorf("of a hand-over: %+v", r)
 	}
 }

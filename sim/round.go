@@ -20,6 +20,10 @@ func (w *world) place() {
 	if w.traits.Rate != nil && w.traits.Rate(w.time(), w.classes) {
 		w.widened = true
 	}
+	if w.alike {
+		w.placeAlike()
+		return
+	}
 	if !w.shortlist() && len(w.offerAll()) == 0 {
 		return
 	}
@@ -97,18 +101,10 @@ func (w *world) heed(p *place.Placement) {
 	if !w.roomy.has(i) || t.memory > w.memory-h.memory || w.classes != nil && !(w.classes.paceOf(i, t.class) > 0) {
 		return
 	}
-	w.queue.remove(&w.tasks, k)
 	if w.classes != nil {
 		w.classes.leave(k)
 	}
-	w.waiting--
-	w.tally.place(w.now, t)
-	t.onSaved = t.saved > 0 && (t.savedHost == none || t.savedHost == i)
-	t.from = 0
-	if t.onSaved {
-		t.from = t.saved
-	}
-	w.send(k, i, h)
+	w.goes(k, i, h)
 	if w.classes != nil {
 		w.classes.sent(k, i, h)
 	}
@@ -118,6 +114,20 @@ func (w *world) heed(p *place.Placement) {
 	t.origin = none
 	w.tally.fetch(t)
 	w.dispatch(k, i, w.travel(t))
+}
+
+// goes takes a task out of the queue, and keeps a place for it at a host.
+func (w *world) goes(k, i int32, h *simHost) {
+	t := &w.tasks.slots[k]
+	w.queue.remove(&w.tasks, k)
+	w.waiting--
+	w.tally.place(w.now, t)
+	t.onSaved = t.saved > 0 && (t.savedHost == none || t.savedHost == i)
+	t.from = 0
+	if t.onSaved {
+		t.from = t.saved
+	}
+	w.send(k, i, h)
 }
 
 // travel is how long a task that is placed takes to its host: a checkpoint that it

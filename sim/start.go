@@ -88,6 +88,7 @@ func (w *world) choose() (err error) {
 	if w.traits.Shares && w.ahead == 0 {
 		w.ahead = sharedAhead * int(w.slots)
 	}
+	w.alike = w.isAlike()
 	return w.foresee()
 }
 

@@ -83,6 +83,7 @@ type backlog struct {
 type placing struct {
 	policy        place.Policy
 	traits        place.Traits // of policy
+	alike         bool         // hosts that are offered are, and the policy goes by their order then
 	again         int64        // after which the policy is asked once more; 0 is never
 	placeForecast place.Forecast
 	placedAt      int64

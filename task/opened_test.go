@@ -15,8 +15,8 @@ func TestOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := o.Open(rec)
-	if err != nil || again.Module != first.Module || again == first {
-		t.Fatalf("again: %v, %v; want another copy of the same", again, err)
+	if err != nil || again != first {
+		t.Fatalf("again: %v, %v; want the same", again, err)
 	}
 	for name, change := range map[string]func(*Record){
 		"signature": func(r *Record) { r.Signature[3] ^= 1 },
@@ -35,10 +35,46 @@ func TestOpened(t *testing.T) {
 		t.Errorf("remembers %d, want the one that is right", len(o.signed))
 	}
 	for i := range 2 * maxOpened {
-		o.remember([32]byte{byte(i), byte(i >> 8), byte(i >> 16), 1}, recorded{})
+		o.remember([32]byte{byte(i), byte(i >> 8), byte(i >> 16), 1}, &recorded{})
 	}
 	if len(o.signed) != maxOpened || len(o.order) != maxOpened {
 		t.Errorf("remembers %d in %d places, want %d", len(o.signed), len(o.order), maxOpened)
+	}
+}
+
+// TestOpenedIsBounded: few records are kept read, by their bytes, and few names found by what they name.
+func TestOpenedIsBounded(t *testing.T) {
+	var o Opened
+	for i := range 3 {
+		j := testJob()
+		j.Nonce[0] ^= byte(i)
+		r, err := SignJob(j, testKey(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := o.Open(&r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(o.read) != i+1 || o.bytes <= 0 {
+			t.Fatalf("%d are kept read, of %d bytes; want %d", len(o.read), o.bytes, i+1)
+		}
+	}
+	o.keepRead(&recorded{}, testJob(), maxRead+1)
+	if len(o.read) != 3 {
+		t.Error("a job above the bound is kept read")
+	}
+	large := &recorded{}
+	o.keepRead(large, testJob(), maxRead)
+	if len(o.read) != 1 || o.read[0] != large || o.bytes != maxRead {
+		t.Errorf("%d are kept read, of %d bytes", len(o.read), o.bytes)
+	}
+	r := opened(t)
+	name := o.nameOf(r)
+	r.Job[0] ^= 1 // in the memory of the one that was named
+	if o.nameOf(r) == name {
+		t.Error("a record that was changed has its name of before")
 	}
 }
 

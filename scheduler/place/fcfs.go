@@ -53,7 +53,7 @@ type FCFS struct {
 const maxMisses = 64
 
 // Traits implements Policy.
-func (p *FCFS) Traits() Traits { return Traits{Rank: p.rank} }
+func (p *FCFS) Traits() Traits { return Traits{Rank: p.rank, Alike: true} }
 
 // Place implements Policy.
 func (p *FCFS) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {

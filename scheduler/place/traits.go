@@ -39,4 +39,8 @@ type Traits struct {
 	// which fits every member offered, the first n idle members in that order are enough,
 	// and the placements are the same.
 	Rank func() Ranking
+	// Alike says that of members offered that are as fast as each other, and idle with room
+	// for one task, the policy gives the first the next task, and so on, while each fits, and
+	// that it remembers no round. Who runs it need not ask it then.
+	Alike bool
 }

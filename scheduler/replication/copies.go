@@ -1,8 +1,6 @@
 package replication
 
 import (
-	"slices"
-
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -19,28 +17,15 @@ func (r *Replicas) resend(f *follower) {
 // SendCopies sends every follower what its window has room for.
 func (r *Replicas) SendCopies() {
 	behind := false
-	for _, p := range r.unsent() {
-		f := r.followers[p]
+	for _, f := range r.listed {
 		for len(f.queue) > 0 && len(f.sent) < copyWindow {
 			r.sendCopy(f)
 		}
 		behind = behind || len(f.queue) > 0
 	}
-	if !behind || len(r.rows) > maxRows {
+	if len(r.rows) > 0 && (!behind || len(r.rows) > maxRows) {
 		clear(r.rows)
 	}
-}
-
-// unsent returns the followers that something is to be sent to, sorted. Mostly there are none: it
-// is asked at the end of each step.
-func (r *Replicas) unsent() (peers []task.PeerID) {
-	for p, f := range r.followers {
-		if len(f.queue) > 0 {
-			peers = append(peers, p)
-		}
-	}
-	slices.Sort(peers)
-	return peers
 }
 
 func (r *Replicas) sendCopy(f *follower) {

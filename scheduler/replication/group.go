@@ -1,7 +1,6 @@
 package replication
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -17,15 +16,17 @@ func (r *Replicas) GroupIs(peers []task.PeerID) {
 			r.group = append(r.group, p)
 		}
 	}
-	for _, p := range slices.Sorted(maps.Keys(r.followers)) {
-		if f := r.followers[p]; f.grouped && !slices.Contains(r.group, p) {
+	for _, f := range r.listed {
+		if f.grouped && !slices.Contains(r.group, f.peer) {
 			f.grouped = false
 			f.reset(r.now)
 			r.askToBegin(f) // it tells what it has once more, and forgets it
 		}
 	}
+	r.ranked = nil
 	for _, p := range r.group {
 		f := r.follower(p)
+		r.ranked = append(r.ranked, f)
 		if f.grouped {
 			continue
 		}
@@ -60,14 +61,13 @@ func (r *Replicas) Tick() {
 	r.ticking = false
 	r.shareLeases()
 	r.shareDelivered()
-	for _, p := range slices.Sorted(maps.Keys(r.followers)) {
-		f := r.followers[p]
+	for _, f := range slices.Clone(r.listed) {
 		if f.stuck(r.now) {
 			r.takeOut(f)
 		}
 		switch {
 		case !f.grouped && !r.now.Before(f.heard.Add(tellerLife)):
-			delete(r.followers, p)
+			r.remove(f.peer)
 			continue
 		case f.phase == unheard:
 			r.askToBegin(f)
@@ -89,9 +89,8 @@ func (r *Replicas) Tick() {
 // Followers lists the group without the leader, by rank.
 func (r *Replicas) Followers() []FollowerStatus {
 	var out []FollowerStatus
-	for _, p := range r.group {
-		f := r.followers[p]
-		out = append(out, FollowerStatus{p, f.inSync(), int(f.queued-f.acked) + len(r.owed), f.rejoining})
+	for _, f := range r.ranked {
+		out = append(out, FollowerStatus{f.peer, f.inSync(), int(f.queued-f.acked) + len(r.owed), f.rejoining})
 	}
 	return out
 }

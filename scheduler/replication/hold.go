@@ -30,8 +30,8 @@ type order struct {
 
 // first returns the first follower that promises wait for, nil for none.
 func (r *Replicas) first() *follower {
-	for _, p := range r.group {
-		if f := r.followers[p]; f.gates() {
+	for _, f := range r.ranked {
+		if f.gates() {
 			return f
 		}
 	}

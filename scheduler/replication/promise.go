@@ -29,9 +29,8 @@ func (r *Replicas) promise(p promise) {
 // marks returns what the followers waited for have yet to acknowledge.
 func (r *Replicas) marks() []mark {
 	var out []mark
-	for _, peer := range r.group {
-		f := r.followers[peer]
-		if m := (mark{peer, f.session, f.queued}); !m.reached(f) {
+	for _, f := range r.ranked {
+		if m := (mark{f.peer, f.session, f.queued}); !m.reached(f) {
 			out = append(out, m)
 		}
 	}

@@ -4,6 +4,8 @@
 package replication
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"godwit/scheduler/ledger"
@@ -81,7 +83,9 @@ type Replicas struct {
 	epoch     uint64
 	group     []task.PeerID // by rank, without this node
 	followers map[task.PeerID]*follower
-	ticking   bool // a tick is set
+	listed    []*follower // the same, by peer: what each Step asks of all looks nothing up
+	ranked    []*follower // those of group, in its order
+	ticking   bool        // a tick is set
 
 	second    task.PeerID // the first in sync when last looked at; it holds blocks
 	orders    map[message.HoldName]*order
@@ -112,7 +116,7 @@ func (r *Replicas) At(now time.Time, epoch uint64) { r.now, r.epoch = now, epoch
 
 // Begin has all sessions begun anew, with a new epoch.
 func (r *Replicas) Begin() {
-	for _, f := range r.followers {
+	for _, f := range r.listed {
 		f.reset(r.now)
 	}
 }
@@ -143,7 +147,7 @@ func (r *Replicas) Changed(k Key) {
 	if k.Kind == Row {
 		delete(r.rows, task.TaskID{Job: k.Job, Index: k.Index}) // of before
 	}
-	for _, f := range r.followers {
+	for _, f := range r.listed {
 		f.push(k)
 	}
 }
@@ -153,7 +157,7 @@ func (r *Replicas) Changed(k Key) {
 func (r *Replicas) RowChanged(id task.TaskID, value []byte) {
 	k := Key{id.Job, id.Index, Row}
 	delete(r.rows, id) // of before
-	for _, f := range r.followers {
+	for _, f := range r.listed {
 		if f.push(k); f.waiting[k] {
 			r.rows[id] = value
 		}
@@ -165,9 +169,21 @@ func (r *Replicas) follower(p task.PeerID) *follower {
 	if f == nil {
 		f = &follower{peer: p, heard: r.now}
 		r.followers[p] = f
+		at, _ := slices.BinarySearchFunc(r.listed, p, byPeer)
+		r.listed = slices.Insert(r.listed, at, f)
 		r.tickSoon()
 	}
 	return f
+}
+
+func byPeer(f *follower, p task.PeerID) int { return cmp.Compare(f.peer, p) }
+
+// remove forgets a follower that is not of the group.
+func (r *Replicas) remove(p task.PeerID) {
+	delete(r.followers, p)
+	if at, ok := slices.BinarySearchFunc(r.listed, p, byPeer); ok {
+		r.listed = slices.Delete(r.listed, at, at+1)
+	}
 }
 
 func (r *Replicas) askToBegin(f *follower) {

@@ -68,7 +68,7 @@ func (r *Replicas) mayForget(f *follower) bool {
 
 func (r *Replicas) tellers() int {
 	n := 0
-	for _, f := range r.followers {
+	for _, f := range r.listed {
 		if !f.grouped {
 			n++
 		}

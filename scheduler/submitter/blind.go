@@ -27,20 +27,34 @@ const (
 	othersLend = 3
 )
 
-// Seers are the members that can tell what ran before.
-type seers struct{ at map[task.PeerID]time.Time } // when each was last seen to coordinate
+// Seers are the members that can tell what ran before. They are looked at in each Step, and mostly are the same.
+type seers struct {
+	at    map[task.PeerID]time.Time // when each was last seen to coordinate, but for those of group
+	group []task.PeerID             // who coordinated at looked, in at too
+	// looked is when the group was last seen.
+	looked time.Time
+}
 
 // look notes who coordinates now.
 func (s *seers) look(who Coordinators, now time.Time) {
 	if who == nil {
 		return
 	}
-	for _, w := range who.Group() {
-		if s.at == nil {
-			s.at = map[task.PeerID]time.Time{}
-		}
+	group := who.Group()
+	if slices.Equal(group, s.group) {
+		s.looked = now
+		return
+	}
+	if s.at == nil {
+		s.at = map[task.PeerID]time.Time{}
+	}
+	for _, w := range s.group {
+		s.at[w] = s.looked
+	}
+	for _, w := range group {
 		s.at[w] = now
 	}
+	s.group, s.looked = slices.Clone(group), now
 	for len(s.at) > mostSeers {
 		oldest := slices.MinFunc(slices.Sorted(maps.Keys(s.at)), func(a, b task.PeerID) int {
 			return s.at[a].Compare(s.at[b])
@@ -52,6 +66,9 @@ func (s *seers) look(who Coordinators, now time.Time) {
 // see reports whether a member has coordinated since a job was handed in.
 func (s *seers) see(j *submitted, w task.PeerID) bool {
 	at, did := s.at[w]
+	if slices.Contains(s.group, w) {
+		at = s.looked
+	}
 	return did && !at.Before(j.spec.Submitted.Time)
 }
 

@@ -11,7 +11,7 @@ import (
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice.
 func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
-	s.now, s.effects = now, nil
+	s.now, s.effects = now, s.room.Begin()
 	switch ev := ev.(type) {
 	case message.Offer:
 		s.offer(ev)
@@ -64,6 +64,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	s.audits.abroad.ask()
 	s.audits.begin()
 	s.unaided.begin()
+	s.effects = s.room.End(s.effects)
 	return s.effects
 }
 

@@ -38,6 +38,7 @@ type Submitter struct {
 	lender
 	now     time.Time
 	effects []message.Effect
+	room    message.Room // of effects
 }
 
 // submitted is a job offered to this node.

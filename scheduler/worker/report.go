@@ -74,9 +74,12 @@ func (w *Worker) everything(reporting []message.Ending) []message.Held {
 			held = append(held, h.tell(w.epoch))
 		}
 	}
-	told := make(map[task.TaskID]bool, len(reporting))
-	for i := range reporting {
-		told[reporting[i].Result.Task] = true
+	var told map[task.TaskID]bool
+	if len(w.results.all) > 0 {
+		told = make(map[task.TaskID]bool, len(reporting))
+		for i := range reporting {
+			told[reporting[i].Result.Task] = true
+		}
 	}
 	for _, u := range w.results.all {
 		if id := u.ending.Result.Task; !told[id] && w.held[id] == nil {
@@ -84,9 +87,16 @@ func (w *Worker) everything(reporting []message.Ending) []message.Held {
 				Receipt: u.ending.Result.Receipt})
 		}
 	}
+	if len(held) > 1 {
+		sortHeld(held)
+	}
+	return held
+}
+
+// sortHeld sorts what a report has, in place.
+func sortHeld(held []message.Held) {
 	slices.SortFunc(held, func(a, b message.Held) int {
 		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.Job, b.Task.Job),
 			cmp.Compare(a.Task.Index, b.Task.Index))
 	})
-	return held
 }

@@ -40,6 +40,9 @@ func (w *Worker) nextSaved(again bool, most int) []message.SavedState {
 	}
 	w.news.unsaid = false
 	var out []message.SavedState
+	if most <= 0 || len(w.held) == 0 {
+		return nil
+	}
 	for _, h := range w.held {
 		if h.saved == nil || h.dropped || h.told && !again || len(out) >= most {
 			continue

@@ -11,7 +11,7 @@ import (
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice.
 func (w *Worker) Step(now time.Time, ev message.Event) []message.Effect {
-	w.now, w.effects = now, nil
+	w.now, w.effects = now, w.room.Begin()
 	w.results.given.expire(now)
 	if w.born == 0 {
 		w.born = now.UnixNano()
@@ -47,6 +47,7 @@ func (w *Worker) Step(now time.Time, ev message.Event) []message.Effect {
 	w.startQueued()
 	w.report()
 	w.results.keepDue(now, w.timing.ReportEvery)
+	w.effects = w.room.End(w.effects)
 	return w.effects
 }
 

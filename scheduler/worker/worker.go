@@ -36,6 +36,7 @@ type Worker struct {
 	news    news
 	now     time.Time
 	effects effects
+	room    message.Room // of effects
 }
 
 // New returns a worker that has no leader and no slots: LeaderChanged

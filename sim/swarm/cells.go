@@ -122,8 +122,9 @@ func (c cellNet) greets(e member.Greet) {
 	n := c.n
 	w := n.w
 	to := w.byID[e.To]
-	at := max(w.now+w.delay(), n.lastTo[to.index])
-	n.lastTo[to.index] = at
+	l := n.with(to)
+	at := max(w.now+w.delay(), l.heard)
+	l.heard = at
 	w.queue.add(at, talking, func() {
 		if to.up {
 			to.turn(func() { to.tell(member.Advertised{Advert: &e.Advert}) })

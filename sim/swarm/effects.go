@@ -25,7 +25,7 @@ func (n *node) carryOut(e member.Effect) {
 		cellNet{n}.sumUp(e.Summary)
 	case member.SayLease:
 		n.sayLease(e)
-	case member.Do:
+	case *member.Do:
 		for _, of := range e.Effects {
 			n.do(e.From, of)
 		}
@@ -111,6 +111,7 @@ func vouch(m *message.Message) {
 type letters struct {
 	lists [][]message.Message
 	free  []*letter
+	asked []*question // that were answered
 }
 
 // empty is a list with room for messages, or nil.

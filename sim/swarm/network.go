@@ -37,9 +37,10 @@ func (n *node) send(to *node, messages []message.Message) {
 	w.stats.Messages += uint64(len(messages))
 	d := w.letters.letter()
 	d.from, d.to, d.messages = n, to, messages
-	d.lost, d.dials = w.isLost(), n.linked[to.index] == 0
-	at := max(w.now+w.delay(), n.lastTo[to.index])
-	n.lastTo[to.index] = at
+	l := n.with(to)
+	d.lost, d.dials = w.isLost(), l.life == 0
+	at := max(w.now+w.delay(), l.heard)
+	l.heard = at
 	w.queue.add(at, talking, d.arrives)
 }
 
@@ -72,42 +73,6 @@ func (n *node) hear(from *node, messages []message.Message, said *member.Said) {
 	}
 }
 
-// request asks a node something: there runs at it when it arrives, and then done
-// here. Without an answer within wait, done is told so; refused says that the
-// machine is there and its node is not.
-func (n *node) request(to *node, wait time.Duration, there func(), done func(ok, refused bool)) {
-	w := n.w
-	begun, way, back := w.now, w.delay(), w.delay()
-	lost, dials := w.isLost(), n.linked[to.index] == 0
-	life := n.life
-	answer := func(at time.Duration, ok, refused bool) {
-		w.queue.add(at, talking, func() {
-			if n.up && n.life == life {
-				n.turn(func() { done(ok, refused) })
-			}
-		})
-	}
-	w.queue.add(begun+way, talking, func() {
-		late := way+back > wait
-		if dials && !lost && to.up {
-			n.link(to)
-		}
-		switch {
-		case !lost && to.up:
-			to.turn(there)
-			if late {
-				answer(max(w.now, begun+wait), false, false)
-			} else {
-				answer(begun+way+back, true, false)
-			}
-		case !lost && to.refuses && !late:
-			answer(begun+way+back, false, true)
-		default:
-			answer(max(w.now, begun+wait), false, false)
-		}
-	})
-}
-
 // spread brings an advert to all of a cell that are up when it gets there.
 func (n *node) spread(a overlay.Advert, cell overlay.Cell) {
 	w := n.w
@@ -134,7 +99,7 @@ func (n *node) connect() {
 			if o == n || !o.up {
 				continue
 			}
-			n.linked[o.index], o.linked[n.index] = o.life, n.life
+			n.with(o).life, o.with(n).life = o.life, n.life
 			n.connected(o.id)
 			if a := o.m.Advertised(); a.Seq > 0 {
 				n.tell(member.Advertised{Advert: &a})
@@ -151,8 +116,8 @@ func (n *node) disconnect(after time.Duration) {
 	w, life := n.w, n.life
 	w.queue.add(w.now+after, talking, func() {
 		for _, o := range w.nodes {
-			if o.up && o.linked[n.index] == life {
-				o.linked[n.index] = 0
+			if o.up && o.linked(n) == life {
+				o.with(n).life = 0
 				o.turn(func() { o.tell(member.Disconnected{Peer: n.id}) })
 			}
 		}
@@ -167,14 +132,14 @@ func (n *node) link(to *node) {
 	if !n.up {
 		return
 	}
-	to.linked[n.index] = life
+	to.with(n).life = life
 	to.turn(func() {
 		to.connected(n.id)
 		cellNet{to}.greetedBy(n)
 	})
 	n.after(w.delay(), talking, func() {
 		if to.up && to.life == toLife {
-			n.linked[to.index] = toLife
+			n.with(to).life = toLife
 			n.connected(to.id)
 			cellNet{n}.greetedBy(to)
 		}
@@ -184,14 +149,14 @@ func (n *node) link(to *node) {
 // cut closes the connection to a member that is lost. One that is there after
 // all hears of it, and dials anew when it looks who is there.
 func (n *node) cut(to *node) {
-	if n.linked[to.index] == 0 {
+	if n.linked(to) == 0 {
 		return
 	}
-	n.linked[to.index] = 0
+	n.with(to).life = 0
 	life := n.life
 	to.after(n.w.delay(), talking, func() {
-		if to.linked[n.index] == life {
-			to.linked[n.index] = 0
+		if to.linked(n) == life {
+			to.with(n).life = 0
 			to.tell(member.Disconnected{Peer: n.id})
 		}
 	})

@@ -18,9 +18,9 @@ func (n *node) boot() {
 	n.up, n.refuses, n.moved, n.there.up = true, false, false, w.now
 	n.life++
 	n.woken = n.waking()
-	n.said = nil
+	n.said, n.read = nil, reading{}
 	n.wakeAt, n.moveAt = time.Time{}, time.Time{}
-	clear(n.linked)
+	n.cutAll()
 	n.peer = member.New(member.Config{
 		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool,
 		Draw:     w.opt.Script.drawOf(n.index, w.adverts.Float64),

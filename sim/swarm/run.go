@@ -104,7 +104,6 @@ func (w *world) newNode(i int) *node {
 		w: w, index: i, key: key, id: task.PeerIDOf(key.Public().(ed25519.PublicKey)),
 		lasting: lasting{disk: map[string][]byte{}, blocks: map[task.CID]bool{}, pool: &predictor.Pool{}},
 		there:   nobody,
-		links:   links{linked: map[int]int{}, lastTo: map[int]time.Duration{}},
 	}
 	n.recorder = predictor.NewRecorder(n.pool)
 	return n

@@ -83,6 +83,7 @@ type node struct {
 	peer *member.Peer
 	m    *member.Member
 	said *overlay.Advert // the newest; nil before the first
+	read reading
 }
 
 // lasting is what outlives a node: disk holds its machines' pairs, blocks what it has
@@ -92,12 +93,6 @@ type lasting struct {
 	blocks   map[task.CID]bool
 	recorder *predictor.Recorder
 	pool     *predictor.Pool
-}
-
-// links are a node's connections, by the other node.
-type links struct {
-	linked map[int]int           // the life with which there is a connection; none for 0
-	lastTo map[int]time.Duration // when the last message gets there
 }
 
 // An agenda is what a node has still to do, and when it wakes by itself.

@@ -1,8 +1,7 @@
 package swarm
 
 import (
-	"maps"
-	"slices"
+	"bytes"
 	"time"
 
 	"godwit/member"
@@ -36,19 +35,15 @@ func (v view) Describe(a *overlay.Advert) {
 // Stay implements member.World by the members' records, as far as they are believed.
 func (v view) Stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64, known bool) {
 	n := v.n
-	n.peer.RefreshPool(now)
-	state := a.State
-	var r predictor.Record
+	pooled, state := n.peer.RefreshPool(now), a.State
 	if a.Peer == n.id {
 		n.recorder.Tick(now)
-		r, state = n.recorder.Record(), n.owner.State
-	} else if len(a.Record) > 0 {
-		_ = r.UnmarshalBinary(a.Record) // one that cannot be read says nothing
+		state = n.owner.State
 	}
 	if state != overlay.Available || !a.Until.IsZero() && a.Until.Before(now.Add(d)) {
 		return 0, false
 	}
-	reader := predictor.NewReader(&r, n.pool)
+	reader := n.readerOf(a, pooled)
 	p, known = reader.Stay(now, d)
 	return n.peer.Believed(a.Peer, p, func() float64 {
 		stranger := predictor.NewReader(&predictor.Record{}, n.pool)
@@ -57,13 +52,38 @@ func (v view) Stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64
 	}), known
 }
 
+// A reading is the record of a member that was read last, for the next question about it.
+type reading struct {
+	record []byte
+	pooled time.Time // when the pool was made that it was read by
+	reader predictor.Reader
+}
+
+// readerOf reads the record of a member, by a pool that was renewed last at pooled.
+func (n *node) readerOf(a *overlay.Advert, pooled time.Time) *predictor.Reader {
+	last := &n.read
+	var r predictor.Record
+	switch {
+	case a.Peer == n.id:
+		r = n.recorder.Record()
+		last.record = nil
+	case len(a.Record) == 0:
+		last.record = nil
+	case last.pooled.Equal(pooled) && bytes.Equal(last.record, a.Record):
+		return &last.reader
+	default:
+		_ = r.UnmarshalBinary(a.Record) // one that cannot be read says nothing
+		last.record, last.pooled = a.Record, pooled
+	}
+	last.reader = predictor.NewReader(&r, n.pool)
+	return &last.reader
+}
+
 // Neighbours implements member.World.
 func (v view) Neighbours() []task.PeerID {
 	var peers []task.PeerID
-	for _, i := range slices.Sorted(maps.Keys(v.n.linked)) {
-		if v.n.linked[i] != 0 {
-			peers = append(peers, v.n.w.nodes[i].id)
-		}
+	for i := range v.n.neighbours() {
+		peers = append(peers, v.n.w.nodes[i].id)
 	}
 	return peers
 }
