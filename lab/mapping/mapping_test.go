@@ -54,7 +54,7 @@ func TestTemplates(t *testing.T) {
 			table := spec.Sweep.Axes[0].Table
 			table.Columns = append(table.Columns, task.Column{Name: c, Longest: task.MaxCell})
 		}
-		cells := func(*task.Table, uint64) ([]string, error) { return of.cells(values, shown, 7), nil }
+		cells := func(*task.Table, uint64) ([]string, error) { return of.cells(nil, values, shown, 7), nil }
 		inv, err := spec.ExpandBy(0, cells)
 		if err != nil || inv.Args[0] != want || of.fill(arg, values, shown, 7) != want {
 			t.Errorf("%s is %q, %v, and %q, want %q", arg, inv.Args, err, of.fill(arg, values, shown, 7), want)

@@ -156,10 +156,9 @@ func (p *pieces) columns() []string {
 	return columns
 }
 
-// cells is a row of the table.
-func (p *pieces) cells(values []string, shown string, seq uint64) []string {
-	cells := make([]string, 1, len(p.used)+1)
-	cells[0] = shown
+// cells is a row of the table, written over row.
+func (p *pieces) cells(row, values []string, shown string, seq uint64) []string {
+	cells := append(row[:0], shown)
 	for _, u := range p.used {
 		cells = append(cells, u.of(values, shown, seq))
 	}

@@ -89,10 +89,10 @@ func (p *Plan) read(rows *product, of *pieces, files []string) error {
 	for i := range files {
 		columns = append(columns, fileColumn(i))
 	}
-	w := table.NewWriter(to, columns)
+	w, cells := table.NewWriter(to, columns), make([]string, 0, len(columns))
 	err := rows.each(func(values []string) error {
 		shown, seq := rows.shown(values), w.Rows()+1
-		cells := of.cells(values, shown, seq)
+		cells = of.cells(cells, values, shown, seq)
 		for _, f := range files {
 			name, err := p.addFile(of.fill(f, values, shown, seq))
 			if err != nil {

@@ -30,10 +30,10 @@ func Read(kind string, from io.Reader) (*Records, error) {
 	}
 	switch kind {
 	case "lines":
-		next := lines(b)
-		return &Records{columns: []string{""}, next: func() ([]string, int, error) {
-			l, n, err := next()
-			return []string{l}, n, err
+		next, row := lines(b), make([]string, 1)
+		return &Records{columns: []string{""}, next: func() (_ []string, n int, err error) {
+			row[0], n, err = next()
+			return row, n, err
 		}}, nil
 	case "csv":
 		return readCSV(b)
@@ -48,8 +48,8 @@ func Read(kind string, from io.Reader) (*Records, error) {
 // Columns returns the names of the columns: identifiers, each once; "" for the only one of lines.
 func (r *Records) Columns() []string { return r.columns }
 
-// Next returns the next row, a text for each column, and the line where it begins, from 1 on. Its error
-// is io.EOF after the last.
+// Next returns the next row, a text for each column, and the line where it begins, from 1 on. The row
+// holds until the next call. Its error is io.EOF after the last.
 func (r *Records) Next() (cells []string, line int, err error) { return r.next() }
 
 // lines gives lines of text without their ends.
