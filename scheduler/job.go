@@ -176,6 +176,7 @@ func (j *job) summary() message.JobSummary {
 		s.Running = 0
 	}
 	s.Waiting = j.total - min(j.total, s.Done+s.Failed+s.Running)
+	s.Ahead = min(j.ahead, s.Waiting)
 	switch {
 	case j.done+j.failed >= j.total:
 		s.State = message.EndState(s.Done, s.Failed)

@@ -8,7 +8,6 @@ import (
 	"godwit/migrate"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/leasing"
-	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
 	"godwit/task"
@@ -133,8 +132,8 @@ func (c *Coordinator) Load() (jobs int, waiting, running uint64) {
 		if j.state != jobOpen {
 			continue
 		}
-		sum := withMembers(j)
-		jobs, waiting, running = jobs+1, waiting+sum.Waiting, running+sum.Running
+		sum := j.summary()
+		jobs, waiting, running = jobs+1, waiting+sum.AtLeader(), running+sum.AtMembers()
 	}
 	return jobs, waiting, running
 }
@@ -161,10 +160,10 @@ func (c *Coordinator) classStatuses() []ClassStatus {
 		if j.state != jobOpen {
 			continue
 		}
-		sum := withMembers(j)
+		sum := j.summary()
 		s := add(j.spec.Class)
-		s.Waiting, s.Running = s.Waiting+sum.Waiting, s.Running+sum.Running
-		if sum.Waiting > 0 {
+		s.Waiting, s.Running = s.Waiting+sum.AtLeader(), s.Running+sum.AtMembers()
+		if sum.AtLeader() > 0 {
 			s.Oldest = max(s.Oldest, c.dispatch.age(j).Seconds())
 		}
 	}
@@ -244,11 +243,4 @@ func allocationOf(p allocator) *AllocationView {
 		v.Share = append(v.Share, slices.Clone(answer.Share[i][:m]))
 	}
 	return v
-}
-
-// withMembers is a job's summary that has tasks which wait for a slot at their member among those that run.
-func withMembers(j *job) message.JobSummary {
-	s := j.summary()
-	s.Waiting, s.Running = s.Waiting-j.ahead, s.Running+j.ahead
-	return s
 }

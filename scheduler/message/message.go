@@ -4,6 +4,7 @@ package message
 
 import (
 	"crypto/sha256"
+	"math"
 	"time"
 
 	"godwit/scheduler/ledger"
@@ -193,7 +194,17 @@ type JobSummary struct {
 	Reruns uint64 `cbor:"9,keyasint" json:"reruns"`
 	// Migrations counts the times that a task was moved with its state.
 	Migrations uint64 `cbor:"10,keyasint,omitempty" json:"migrations"`
+	// Ahead are those of Waiting that a member has, and that wait for a slot there. Only a leader says it.
+	Ahead uint64 `cbor:"11,keyasint,omitempty" json:"-"`
 }
+
+// AtMembers counts the tasks that members have, and AtLeader those that its leader could still give anybody.
+func (s *JobSummary) AtMembers() uint64 {
+	return s.Running + min(s.Ahead, s.Waiting, math.MaxUint64-s.Running)
+}
+
+// AtLeader counts the tasks that no member has.
+func (s *JobSummary) AtLeader() uint64 { return s.Waiting - min(s.Ahead, s.Waiting) }
 
 // Got says which results the submitter now holds durably, so that the leader
 // may forget them.

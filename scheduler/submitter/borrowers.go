@@ -82,7 +82,7 @@ func (ln *lender) acceptedBy(from task.PeerID, j *submitted, l *loan, a *message
 func (ln *lender) broughtBy(from task.PeerID, j *submitted, l *loan, p *message.Progress) {
 	s := ln.s
 	had, told := l.tasks().Count(), j.told().Count()
-	l.runs = int(min(p.Summary.Running, message.MaxProgress<<8))
+	l.runs = int(min(p.Summary.AtMembers(), message.MaxProgress<<8))
 	if s.takeFrom(from, j, p) {
 		return
 	}
@@ -117,7 +117,7 @@ func (ln *lender) atHome(j *submitted, sum message.JobSummary) message.JobSummar
 		j.lending = &lending{loans: map[task.PeerID]*loan{}}
 	}
 	open := j.total - min(j.total, j.told().Count()) // what it says may be of before the last word
-	j.lending.waits, j.lending.known = min(sum.Waiting, open-min(open, sum.Running)), true
+	j.lending.waits, j.lending.known = min(sum.AtLeader(), open-min(open, sum.AtMembers())), true
 	lent, runs := j.lent().Count(), uint64(0)
 	for _, l := range j.lending.loans {
 		runs += min(uint64(max(0, l.runs)), l.tasks().Count())

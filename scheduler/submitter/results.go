@@ -48,6 +48,7 @@ func (s *Submitter) progress(from task.PeerID, p *message.Progress) {
 		return
 	}
 	sum := s.atHome(j, p.Summary)
+	sum.Ahead = 0 // for lending alone
 	over := message.FinalState(sum.State) && len(p.Tasks) == 0
 	news := j.state.Summary != sum || len(p.Tasks) > 0
 	j.state.Summary = sum
