@@ -17,6 +17,15 @@ import (
 	"godwit/task"
 )
 
+// lending is an executor that is lent so many cores, and a job of four tasks of a second.
+func lending(t *testing.T, cores int) (*fakeHost, *Executor, task.JobID) {
+	h := newFakeHost()
+	x := h.executor(t, &Sleeper{})
+	job := h.prepared(t, x, 4, time.Second)
+	h.on(func() { x.Lend(owner.Decision{Cores: cores}) })
+	return h, x, job
+}
+
 // readyAfter has n tasks of a job be ready, after the one that runs.
 func readyAfter(h *fakeHost, x *Executor, job task.JobID, n uint64) {
 	h.do(x, message.Start{Task: task.TaskID{Job: job}, Attempt: as(0)})
@@ -38,10 +47,7 @@ func (h *fakeHost) notBegun() (out []uint64) {
 // Tasks that are ready begin one after the other as slots fall free, and each end says which.
 func TestReadyBeginsInPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newFakeHost()
-		x := h.executor(t, &Sleeper{})
-		job := h.prepared(t, x, 4, time.Second)
-		h.on(func() { x.Lend(owner.Decision{Cores: 1}) })
+		h, x, job := lending(t, 1)
 		readyAfter(h, x, job, 3)
 		<-time.After(2500 * time.Millisecond)
 		h.on(func() {
@@ -100,10 +106,7 @@ func TestReadyWaits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := newFakeHost()
-				x := h.executor(t, &Sleeper{})
-				job := h.prepared(t, x, 4, time.Second)
-				h.on(func() { x.Lend(owner.Decision{Cores: 1}) })
+				h, x, job := lending(t, 1)
 				readyAfter(h, x, job, 2)
 				tt.do(h, x, job)
 				<-time.After(1500 * time.Millisecond)
@@ -123,10 +126,7 @@ func TestReadyWaits(t *testing.T) {
 // A Begin begins what is ready in a core of its own; of what has begun already it does nothing.
 func TestBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newFakeHost()
-		x := h.executor(t, &Sleeper{})
-		job := h.prepared(t, x, 3, time.Second)
-		h.on(func() { x.Lend(owner.Decision{Cores: 2}) })
+		h, x, job := lending(t, 2)
 		readyAfter(h, x, job, 2)
 		h.do(x, message.Begin{Task: task.TaskID{Job: job, Index: 2}, Attempt: as(2)})
 		<-time.After(1500 * time.Millisecond)
