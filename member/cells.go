@@ -107,6 +107,7 @@ func (c *cells) visit(a *overlay.Advert) {
 		m.visitors = map[task.PeerID]overlay.Advert{}
 	}
 	m.visitors[a.Peer] = *a
+	m.meet(a.Peer)
 }
 
 // goTo has the member be in another cell: a half of its own, or the one that its own is a half of.

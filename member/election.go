@@ -290,18 +290,27 @@ type LeaseRecord struct {
 	Epoch uint64        `json:"epoch"`
 	Group []task.PeerID `json:"group"`
 	Led   []task.PeerID `json:"led,omitempty"` // who led or stood by before, the newest last
+	// Followed are epochs that the member led or followed in, the newest last.
+	Followed []uint64 `json:"followed,omitempty"`
 }
 
-// keepGroup keeps who leads and stands by, while this member does: it may be the next to
-// lead, and has to know then whose receipts to believe.
+// keepGroup saves the group while this member is in it, since this member may lead next, and which leaders this member has
+// followed: after a restart it still has to know whose receipts count.
 func (m *Member) keepGroup() {
-	if group := m.lease.Group(); slices.Contains(group, m.p.cfg.Self) && !slices.Equal(group, m.kept.Group) {
-		m.keepLease(m.kept.Epoch)
+	group := m.lease.Group()
+	if !slices.Contains(group, m.p.cfg.Self) {
+		group = m.kept.Group // only a coordinator waits for its group after a restart
+	}
+	if !slices.Equal(group, m.kept.Group) || !slices.Equal(m.lease.FollowedEpochs(), m.kept.Followed) {
+		m.keep(m.kept.Epoch, group)
 	}
 }
 
-func (m *Member) keepLease(epoch uint64) {
-	m.kept = LeaseRecord{epoch, slices.Clone(m.lease.Group()), slices.Clone(m.lease.Remembered())}
+func (m *Member) keepLease(epoch uint64) { m.keep(epoch, m.lease.Group()) }
+
+func (m *Member) keep(epoch uint64, group []task.PeerID) {
+	m.kept = LeaseRecord{epoch, slices.Clone(group), slices.Clone(m.lease.Remembered()),
+		slices.Clone(m.lease.FollowedEpochs())}
 	b, err := json.Marshal(m.kept)
 	if err != nil {
 		m.notice(Error, "keeping the epoch", "err", err)

@@ -64,6 +64,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	}
 	m.opened, cfg.Submitter.Opened = cfg.Opened, cfg.Opened
 	cfg.Submitter.Where, cfg.Submitter.Coordinators = &m.roster, m
+	cfg.Submitter.Evidence = evidence{m}
 	m.submitter = submitter.New(self, cfg.Timing, cfg.Submitter, p.cfg.Key)
 	if !p.cfg.Unsigned {
 		cfg.Key = p.cfg.Key

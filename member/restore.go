@@ -49,6 +49,7 @@ func (m *Member) Restore(load func(prefix string) (map[string][]byte, error),
 	m.lease = overlay.NewLease(m.p.cfg.Self, max(last.Epoch, m.replica.Epoch()), m.p.now)
 	m.lease.Trust(roll{m})
 	m.lease.Remember(slices.Concat(last.Led, last.Group)...)
+	m.lease.Follows(last.Followed...)
 	m.kept = last
 	m.regroupAt = m.p.now
 	return len(last.Group) == 0 || slices.Equal(last.Group, []task.PeerID{m.p.cfg.Self}), nil

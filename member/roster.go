@@ -29,6 +29,8 @@ type roster struct {
 	away   map[task.PeerID]overlay.Advert // newest adverts of lost members, until they expire
 	gone   map[task.PeerID]time.Time      // members that this peer lost while it led, and when
 	expiry time.Time                      // not after the first advert's end; zero for none
+
+	acquainted acquaintances
 }
 
 func newRoster(id overlay.ID) roster {
@@ -81,6 +83,7 @@ func (m *Member) seen(a *overlay.Advert) {
 	if !m.view.Seen(a) {
 		return
 	}
+	m.meet(a.Peer)
 	changed := !known || old.State != a.State || old.Reach != a.Reach
 	if changed { // what it claims is judged by a draw with it
 		m.ranks = ranks{}

@@ -111,13 +111,13 @@ func TestLeaderOfACellLies(t *testing.T) {
 		book.take()
 		var had [2]int
 		for k := range had {
-			id := submitter.submit(80, 10*time.Second)
+			id := submitter.submit(200, 10*time.Second)
 			begun := time.Now()
 			s.within(20*time.Minute, "the job ends though a cell lies", func() bool {
 				st, err := submitter.Job(t.Context(), id, 0, 0)
 				return err == nil && st.Final
 			})
-			submitter.finish(id, 80)
+			submitter.finish(id, 200)
 			back := 0
 			if had[k], back = book.take(); back == 0 {
 				t.Errorf("job %d took %v, and nothing came back", k, time.Since(begun))

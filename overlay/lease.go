@@ -84,6 +84,8 @@ type Lease struct {
 	contested map[task.PeerID]time.Time // who made this leader take a later term, within contestEvery
 	contests  time.Time                 // when somebody last did
 	leaders   []task.PeerID             // leaders and their groups, the newest last, at most maxLed
+	followed  []uint64                  // epochs that this member led or followed in, the newest last, at most maxLed
+	unseen    []span                    // terms that this member cannot have seen, the newest last, at most maxUnseen
 }
 
 // A health is how starved of processor this member has been.
@@ -332,6 +334,8 @@ func (l *Lease) follow(leader task.PeerID, epoch uint64, now time.Time) []LeaseE
 	}
 	l.offer, l.settled = offer{}, true
 	maps.DeleteFunc(l.noted, func(_ task.PeerID, e uint64) bool { return e <= epoch })
+	l.skip(epoch)
+	l.Follows(epoch)
 	l.epoch, l.chief, l.renewed, l.expires = epoch, leader, now, now.Add(LeaseTime)
 	l.Remember(append([]task.PeerID{leader}, l.group...)...)
 	clear(l.heard)
@@ -342,6 +346,7 @@ func (l *Lease) follow(leader task.PeerID, epoch uint64, now time.Time) []LeaseE
 // lead takes the leadership in an epoch.
 func (l *Lease) lead(epoch uint64, now time.Time) []LeaseEffect {
 	l.epoch, l.chief, l.offer, l.led, l.settled = epoch, l.self, offer{}, now, true
+	l.Follows(epoch)
 	clear(l.heard)
 	clear(l.silent)
 	l.dropped = nil

@@ -57,7 +57,7 @@ func (l *Lease) Trust(r Roll) { l.roll = r }
 // possible reports whether a member can lead in an epoch at now: the epoch bears its tag,
 // and its term is not beyond what time allows.
 func possible(epoch uint64, leader task.PeerID, now time.Time) bool {
-	return epoch == epochOf(Term(epoch), leader) && inTime(epoch, now)
+	return Tagged(epoch, leader) && inTime(epoch, now)
 }
 
 // inTime reports whether time allows an epoch's term.
@@ -128,7 +128,45 @@ func (l *Lease) compare(a, b task.PeerID) int {
 // stood by. That it says so is not enough, however long it has been known: a claim that is
 // noted gives no leases.
 func (l *Lease) Led(p task.PeerID, epoch uint64) bool {
-	return epoch == epochOf(Term(epoch), p) && (p == l.self || slices.Contains(l.leaders, p))
+	return Tagged(epoch, p) && (p == l.self || slices.Contains(l.leaders, p))
+}
+
+// A span is the terms between two in which a member followed a leader: it cannot have seen who led in them.
+type span struct{ after, before uint64 }
+
+// maxUnseen bounds the spans that are remembered, the latest.
+const maxUnseen = 16
+
+// skip notes the terms between that of the highest epoch that this member knew and that of the epoch that it now follows a
+// leader in.
+func (l *Lease) skip(to uint64) {
+	if Term(to) <= Term(l.epoch)+1 {
+		return
+	}
+	l.unseen = append(l.unseen, span{Term(l.epoch), Term(to)})
+	l.unseen = l.unseen[max(0, len(l.unseen)-maxUnseen):]
+}
+
+// Follows notes epochs that this member led or followed in, before Restart too.
+func (l *Lease) Follows(epochs ...uint64) {
+	l.followed = append(l.followed, epochs...)
+	l.followed = l.followed[max(0, len(l.followed)-maxLed):]
+}
+
+// FollowedEpochs lists what Follows was given, the newest last. The slice is not to be changed.
+func (l *Lease) FollowedEpochs() []uint64 { return l.followed }
+
+// Followed reports whether this member led, or followed a peer, in an epoch.
+func (l *Lease) Followed(p task.PeerID, epoch uint64) bool {
+	return Tagged(epoch, p) && slices.Contains(l.followed, epoch)
+}
+
+// MayHaveLed reports whether a peer can have led in an epoch of a term that this member did not see, because it was away:
+// it followed a leader in an earlier and one in a later term, and nobody in between. That is not enough to believe the peer.
+func (l *Lease) MayHaveLed(p task.PeerID, epoch uint64) bool {
+	term := Term(epoch)
+	return Tagged(epoch, p) &&
+		slices.ContainsFunc(l.unseen, func(s span) bool { return s.after < term && term < s.before })
 }
 
 // Remember takes in peers that led or stood by, before Restart too.

@@ -25,6 +25,9 @@ func NextEpoch(after uint64, leader task.PeerID) uint64 {
 // or handed over, for people to read. Epochs below 2^24 are of term 0.
 func Term(epoch uint64) uint64 { return epoch >> tagBits }
 
+// Tagged reports whether an epoch bears a member's tag: nobody else leads in it.
+func Tagged(epoch uint64, leader task.PeerID) bool { return epoch == epochOf(Term(epoch), leader) }
+
 func epochOf(term uint64, leader task.PeerID) uint64 {
 	sum := sha256.Sum256([]byte("godwit epoch 1\n" + string(leader)))
 	return term<<tagBits | uint64(binary.BigEndian.Uint32(sum[:]))>>(32-tagBits)

@@ -192,6 +192,7 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 	}
 	t.c.seeker.lacking(j, g.Lacking)
 	t.refuse(j, g.Refused)
+	t.reject(j, g.Rejected)
 	j.credit = true
 	t.c.touch(j)
 }

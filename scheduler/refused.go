@@ -50,11 +50,42 @@ func (t *jobTable) voidOf(j *job, workers []task.PeerID) {
 			continue
 		}
 		by := func(r task.Result) bool { return slices.Contains(workers, r.Worker) }
-		if !slices.ContainsFunc(row.Agreed(), by) || !row.Void() {
-			continue
+		if slices.ContainsFunc(row.Agreed(), by) {
+			t.voidEnd(j, i, message.DropRefused)
 		}
-		t.c.decided(task.TaskID{Job: j.id, Index: i}, "void", j.submitter, message.DropRefused)
-		t.c.concludeAnew(j, i, ledger.Done)
-		t.persistRow(j, i)
 	}
+}
+
+// reject runs tasks again whose ends the job's submitter does not accept, at most maxRejected of one message.
+func (t *jobTable) reject(j *job, ranges []message.Range) {
+	n := 0
+	for _, r := range ranges {
+		for i := r.From; i < min(r.To, j.total) && n < maxRejected; i++ {
+			n++
+			if !j.ledger.Delivered(i) {
+				t.voidEnd(j, i, "its submitter rejects the result")
+			}
+		}
+	}
+}
+
+// maxRejected bounds the tasks of one Got.Rejected that are looked at: as many as one Progress delivers.
+const maxRejected = message.MaxProgress
+
+// voidEnd makes the end of an undelivered task count for nothing, so that the task runs again.
+func (t *jobTable) voidEnd(j *job, i uint64, why string) {
+	row := j.ledger.Rows[i]
+	if row == nil {
+		return
+	}
+	was := row.Verdict(j.ledger.Rule())
+	switch {
+	case was == ledger.Done && row.Void():
+	case was == ledger.Failed && row.VoidFailures(func(task.PeerID) bool { return true }):
+	default:
+		return
+	}
+	t.c.decided(task.TaskID{Job: j.id, Index: i}, "void", j.submitter, why)
+	t.c.concludeAnew(j, i, was)
+	t.persistRow(j, i)
 }

@@ -102,3 +102,38 @@ func TestRefusedResults(t *testing.T) {
 		}
 	}
 }
+
+// TestRejectedResultsRunAgain has a job's submitter reject three delivered results: exactly these tasks run again. Another
+// submitter cannot reject them.
+func TestRejectedResultsRunAgain(t *testing.T) {
+	p := newOpenPool(t, Rules{}, 2, 2)
+	id := p.submit(honestOne, 30, time.Second, nil)
+	p.run(time.Minute)
+	j := p.c.table.jobs[id]
+	if p.done[id] != 30 || j.state != jobOver {
+		t.Fatalf("%d of 30 tasks are done, %v", p.done[id], j.state)
+	}
+	held := ledger.Set{{From: 0, To: 20}} // of the other ten, some are rejected
+	rejects := func(from int) {
+		_, who := schedtest.Identity(from)
+		p.step(&message.Received{From: who, Message: &message.Message{Got: &message.Got{Job: id, Have: held,
+			Rejected: []message.Range{{From: 18, To: 20}, {From: 25, To: 28}, {From: 29, To: 1000}}}}})
+	}
+	rejects(greedyOne)
+	if j.state != jobOver {
+		t.Fatal("another submitter had tasks run again")
+	}
+	rejects(honestOne)
+	for i := range uint64(30) {
+		want := ledger.Done
+		if i >= 25 && i < 28 || i == 29 {
+			want = ledger.Open
+		}
+		if got := j.ledger.Verdict(i); got != want {
+			t.Errorf("task %d is %v, want %v", i, got, want)
+		}
+	}
+	if p.run(time.Minute); j.state != jobOver || j.done != 30 {
+		t.Errorf("after the rejection %d of 30 tasks are done", j.done)
+	}
+}

@@ -23,7 +23,7 @@ func TestEveryListHasABound(t *testing.T) {
 		"Report.Ended": message.MaxEndings, "Report.Saved": message.MaxSaved, "SavedState.Marks": message.MaxMarks,
 		"Report.Unmoved": message.MaxMoves,
 		"Progress.Tasks": message.MaxProgress, "Progress.Runs": message.MaxRuns,
-		"Ack.Moves": message.MaxMoves, "Got.Lacking": message.MaxLacking,
+		"Ack.Moves": message.MaxMoves, "Got.Lacking": message.MaxLacking, "Got.Rejected": message.MaxRejected,
 		"Got.Refused": message.MaxRefused, "Submit.Refused": message.MaxRefused,
 		"Got.Again": message.MaxAgain, "Submit.Again": message.MaxAgain,
 		"Again.Not": message.MaxBarred, "Again.Only": message.MaxBarred,

@@ -234,6 +234,9 @@ type Got struct {
 	Asks bool `cbor:"11,keyasint,omitempty"`
 	// Own is as in Submit, all of it.
 	Own []Range `cbor:"12,keyasint,omitempty" most:"65536"`
+	// Rejected are tasks whose delivered ends the submitter does not accept. The leader voids their results and runs the
+	// tasks again. A leader of an earlier version ignores it.
+	Rejected []Range `cbor:"13,keyasint,omitempty" most:"1024"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

@@ -29,6 +29,8 @@ const (
 	// MaxLacking bounds the ranges of Got.Lacking: as many results may be on
 	// their way to a submitter, with room for those that stay away.
 	MaxLacking = 1024
+	// MaxRejected bounds the ranges of Got.Rejected.
+	MaxRejected = 1024
 	// MaxRefused bounds the workers that a submitter refuses. Beyond them are results that it finds
 	// wrong again.
 	MaxRefused = 64
@@ -101,6 +103,8 @@ func (m *Message) check() error {
 		return fmt.Errorf("%d ranges of tasks that run, the most is %d", len(m.Progress.Runs), MaxRuns)
 	case m.Got != nil && len(m.Got.Lacking) > MaxLacking:
 		return fmt.Errorf("%d ranges of results lacking, the most is %d", len(m.Got.Lacking), MaxLacking)
+	case m.Got != nil && len(m.Got.Rejected) > MaxRejected:
+		return fmt.Errorf("%d ranges of rejected results, the most is %d", len(m.Got.Rejected), MaxRejected)
 	case m.Got != nil && len(m.Got.Refused) > MaxRefused, m.Submit != nil && len(m.Submit.Refused) > MaxRefused:
 		return fmt.Errorf("more workers refused than %d", MaxRefused)
 	case m.Got != nil:

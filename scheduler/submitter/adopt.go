@@ -13,7 +13,7 @@ import (
 // more of the job by that than by any loan.
 func (ln *lender) adopt(j *submitted, from task.PeerID, runs []message.Range) {
 	s := ln.s
-	if len(runs) == 0 || j.state.Final || j.lending == nil || j.staged != nil {
+	if len(runs) == 0 || j.state.Final || j.lending == nil || !s.mayDelegate(j) {
 		return
 	}
 	at, leads := s.cells.load(from)
@@ -25,7 +25,7 @@ func (ln *lender) adopt(j *submitted, from task.PeerID, runs []message.Range) {
 	}
 	set = set.Minus(j.told()).Minus(j.have)
 	most := min(at.Slots, mostRoom*max(1, s.cells.own)) >> s.cells.credits[from]
-	if set = firstOf(set, uint64(max(0, most))); len(set) == 0 {
+	if set = firstOf(set, min(uint64(max(0, most)), s.allowance(j, from, 1))); len(set) == 0 {
 		return
 	}
 	n := set.Count()

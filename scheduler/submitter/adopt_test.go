@@ -19,7 +19,7 @@ func (b *lendBench) runs(l *cellLeader, from, to uint64) {
 // TestRunningTasksAreAdopted: what runs in the half that has gone becomes a loan: the home leaves it, each result is
 // taken once, and nothing more is wanted of the other half than that, until it is lent more.
 func TestRunningTasksAreAdopted(t *testing.T) {
-	b := newLendBench(t, 40, 1, nil)
+	b := newLendBench(t, 100, 1, nil)
 	b.others[0].load.Idle = 0 // all of it is busy
 	b.tellCells()
 	b.accept(b.home)

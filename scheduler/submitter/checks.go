@@ -336,7 +336,8 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	j.checks.noteEngine(r.Worker, engine)
 	j.checks.took(r.Wall)
 	a.met(r.Worker)
-	network := a.networkOf(r.Worker)
+	behind, known := a.answersFor(j, t)
+	network := a.networkOf(behind)
 	a.fresh.seen[r.Worker]++
 	if why := j.checks.noResult(r); why != "" {
 		hidden{a}.refuse(j, t, why)
@@ -345,14 +346,14 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	if r.Trail == nil {
 		j.checks.trailless[r.Worker] = true
 	}
-	by := append(a.leftBy(r), r.Worker)
+	by := append(a.leftBy(r), r.Worker, behind)
 	doubtful := a.anyWrong(by) || j.checks.divergent[engine]
 	with := j.checks.elected[t.Index].with(r)
 	delete(j.checks.elected, t.Index)
-	crowd := a.crowdingOf(j, r.Worker, network)
+	crowd := a.crowdingOf(j, behind, network)
 	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.shareOf(j.spec.Verify, by), j.total))
 	says := credit.Says(a.s.now)
-	due = due || !says
+	due = due || !says || !known
 	if doubtful || meets || due && len(with) == 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !doubtful && !meets {
@@ -383,6 +384,22 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	}
 }
 
+// answersFor returns who answers for an end: the worker of its first result, if this node had evidence that enough of its
+// workers were members when they got their leases; else the leader of the cell that the task was delegated to, for its
+// members. If known is false nobody does, and the task runs again.
+func (a *audits) answersFor(j *submitted, t *message.TaskSummary) (peer task.PeerID, known bool) {
+	r := &t.Results[0]
+	if a.s.metOf(t.Results) >= max(j.spec.Replicas, 1) {
+		return r.Worker, true
+	}
+	if r.Receipt != nil && j.spec.Replicas <= 1 {
+		if _, l := j.loanOf(r.Receipt.Leader); l != nil {
+			return r.Receipt.Leader, true
+		}
+	}
+	return r.Worker, false
+}
+
 // took takes in how long a task ran.
 func (c *checks) took(d time.Duration) {
 	const weight = 8
@@ -403,6 +420,16 @@ func (a *audits) shareOf(v *task.Verify, by []task.PeerID) (share float64) {
 // anyWrong reports whether one of some workers was found wrong.
 func (a *audits) anyWrong(by []task.PeerID) bool {
 	return slices.ContainsFunc(by, func(w task.PeerID) bool { return a.known(w).Faults > 0 })
+}
+
+// faulty reports whether a worker with a proven fault answers for one of the results of an end.
+func (a *audits) faulty(t *message.TaskSummary) bool {
+	for i := range t.Results {
+		if by, _ := t.Results[i].AnsweredBy(); a.anyWrong(by) {
+			return true
+		}
+	}
+	return false
 }
 
 // leftBy are the workers who left states that the run of a result went on from, but for its own and this node.

@@ -15,6 +15,9 @@ type Config struct {
 	// in case the leader has restarted. It doubles while there is no news, up
 	// to RetryMax. Default 10 s.
 	AskEvery time.Duration
+	// Evidence is this node's own evidence about leaders and workers, by which receipts are judged. Default nil: the
+	// leaders that the submitter has followed are known, and every worker counts as a member.
+	Evidence Evidence
 	// Receipts has each result show that its worker had the lease of the task. Default
 	// false: a simulation's leaders sign nothing.
 	Receipts bool

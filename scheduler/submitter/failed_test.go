@@ -43,11 +43,13 @@ func (r shown) run(t *testing.T, id task.TaskID, to int) task.Result {
 func careful(t *testing.T, change func(*task.Job)) (*Submitter, task.JobID, task.PeerID) {
 	key, self := schedtest.Identity(1)
 	_, leader := schedtest.Identity(0)
+	_, former := schedtest.Identity(5)
 	cfg := Default()
 	cfg.Receipts = true
 	s := New(self, message.DefaultTiming(), cfg, key)
 	rec := schedtest.Job(t, key, 3, change)
-	s.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 1})
+	s.Step(schedtest.Start, message.LeaderChanged{Leader: former, Epoch: 1})
+	s.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 2})
 	s.Step(schedtest.Start, message.Offer{Record: rec})
 	return s, rec.ID(), leader
 }
@@ -80,26 +82,26 @@ func TestFailuresAreShown(t *testing.T) {
 	}{
 		"as often as it may":        {1, 1, []shown{{2, 1, fell, "", 0}, {3, 2, fell, "", 0}}, ""},
 		"of one worker, two leases": {1, 1, []shown{{2, 1, fell, "", 0}, {2, 2, fell, "", 0}}, ""},
-		"once too few":              {1, 1, []shown{{2, 1, fell, "", 0}}, "with 1 failures of its own and 0 runs"},
+		"once too few":              {1, 1, []shown{{2, 1, fell, "", 0}}, "1 failures of the task's own and 0 runs"},
 		"one twice": {1, 1, []shown{{2, 1, fell, "", 0}, {2, 1, fell, "", 0}},
-			"with 1 failures of its own"},
+			"1 failures"},
 		"one lease, two workers": {1, 1, []shown{{2, 1, fell, "", 0}, {3, 1, task.TimedOut, "", 0}},
-			"with 1 failures"},
+			"1 failures"},
 		"two workers, with retries left": {1, 3, []shown{{2, 1, fell, "", 0}, {3, 2, fell, "", 0}}, ""},
 		"one worker, with retries left": {1, 3, []shown{{2, 1, fell, "", 0}, {2, 2, fell, "", 0}, {2, 3, fell, "", 0}},
-			"with 3 failures of its own"},
+			"3 failures"},
 		"two workers, otherwise": {1, 3, []shown{{2, 1, fell, "", 0}, {3, 2, task.OverQuota, "", 0}},
-			"with 2 failures of its own"},
+			"2 failures"},
 		"two workers, by time": {1, 3, []shown{{2, 1, task.TimedOut, "", 0}, {3, 2, task.TimedOut, "", 0}},
-			"with 2 failures of its own"},
-		"two workers, one lease":     {1, 3, []shown{{2, 1, fell, "", 0}, {3, 1, fell, "", 0}}, "with 1 failures"},
+			"2 failures"},
+		"two workers, one lease":     {1, 3, []shown{{2, 1, fell, "", 0}, {3, 1, fell, "", 0}}, "1 failures"},
 		"this machine, with retries": {1, 3, []shown{{1, 1, fell, "", 0}, {1, 2, fell, "", 0}}, ""},
-		"this machine once":          {1, 3, []shown{{1, 1, fell, "", 0}, {1, 1, fell, "", 0}}, "with 1 failures"},
+		"this machine once":          {1, 3, []shown{{1, 1, fell, "", 0}, {1, 1, fell, "", 0}}, "1 failures"},
 		"without retries":            {1, 0, []shown{{2, 1, fell, "", 0}}, ""},
 		"stopped by hosts": {1, 0, []shown{{2, 1, gone, "", 0}, {3, 2, task.HostError, "", 0}},
-			"with 0 failures"},
-		"one of them by its host": {1, 1, []shown{{2, 1, fell, "", 0}, {3, 2, gone, "", 0}}, "with 1 failures"},
-		"nobody signed it":        {1, 1, nil, "nobody signed that"},
+			"0 failures"},
+		"one of them by its host": {1, 1, []shown{{2, 1, fell, "", 0}, {3, 2, gone, "", 0}}, "1 failures"},
+		"nobody signed it":        {1, 1, nil, "no worker signed"},
 		"it completed": {1, 0, []shown{{2, 1, fell, "", 0}, {3, 2, ran, "x", 0}},
 			"enough of its runs agree"},
 		"two agree": {2, 0, []shown{{2, 1, ran, "x", 0}, {3, 2, ran, "y", 0}, {4, 3, ran, "x", 0}},
@@ -112,7 +114,7 @@ func TestFailuresAreShown(t *testing.T) {
 		"a retry is left": {2, 1, []shown{{2, 1, ran, "x", 0}, {3, 2, ran, "y", 0}, {4, 3, ran, "z", 0}},
 			"3 runs that do not agree"},
 		"a failure, and no agreement": {2, 1, []shown{{2, 1, fell, "", 0}, {3, 2, ran, "y", 0}},
-			"with 1 failures of its own and 1 runs"},
+			"1 failures of the task's own and 1 runs"},
 	} {
 		s, id, leader := careful(t, func(j *task.Job) { j.Replicas, j.Retries = tt.replicas, tt.retries })
 		sum := message.TaskSummary{Index: 2, Failed: true, Reason: "it failed"}
@@ -148,7 +150,7 @@ func TestLeasesAreShown(t *testing.T) {
 			*r = own.run(t, id, 2)
 			r.Receipt.Epoch = 0
 		}, "out of bounds"},
-		"without":        {func(_ task.TaskID, r *task.Result) { r.Receipt = nil }, "nothing shows that"},
+		"without":        {func(_ task.TaskID, r *task.Result) { r.Receipt = nil }, "no receipt shows"},
 		"with another's": {func(id task.TaskID, r *task.Result) { *r = good.run(t, id, 3) }, "receipt"},
 		"with another task's": {func(id task.TaskID, r *task.Result) {
 			id.Index++

@@ -113,6 +113,7 @@ func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 	if s.save(ResultKey(j.id, t.Index), task.TaskID{Job: j.id, Index: t.Index}, t) {
 		j.keep(t.Index, t.Failed)
 		j.noteFailure(t)
+		j.credits(t)
 		j.settled(t.Index)
 		j.took(t, s.now)
 		j.disputed = dispute{}

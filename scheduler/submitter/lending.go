@@ -23,15 +23,17 @@ import (
 // this job, halved for each time that it kept tasks and did nothing.
 func (ln *lender) lendMore(j *submitted) {
 	s := ln.s
-	if j.lending == nil || j.staged != nil || !j.lending.known || j.lending.waits == 0 || !j.state.Accepted ||
+	if j.lending == nil || !s.mayDelegate(j) || !j.lending.known || j.lending.waits == 0 || !j.state.Accepted ||
 		j.ended(s.now) || j.state.Final || j.state.Ending {
 		return
 	}
-	total := float64(s.cells.own)
+	total, unproven := float64(s.cells.own), 0.
 	room := make([]float64, len(s.cells.others))
 	for i, c := range s.cells.others {
 		room[i] = s.roomOf(j, c)
-		total += room[i]
+		if total += room[i]; !j.lending.loans[c.Leader].proven() {
+			unproven += room[i]
+		}
 	}
 	own := uint64(max(0, s.cells.idle)) // the home takes as many at once
 	waits, lent := float64(j.lending.waits-min(j.lending.waits, own)), false
@@ -39,7 +41,8 @@ func (ln *lender) lendMore(j *submitted) {
 		return
 	}
 	for i, c := range s.cells.others {
-		n := s.lendTo(j, c, room[i], uint64(math.Ceil(waits*room[i]/(2*total))))
+		n := uint64(math.Ceil(waits * room[i] / (2 * total)))
+		n = s.lendTo(j, c, room[i], min(n, s.allowance(j, c.Leader, room[i]/unproven)))
 		if n == 0 {
 			continue
 		}
@@ -51,6 +54,39 @@ func (ln *lender) lendMore(j *submitted) {
 	if lent {
 		s.got(j) // the home is to leave them
 	}
+}
+
+// mayDelegate reports whether tasks of a job may go to other cells. This node has no evidence of the members of another
+// cell, so their results never count as replicas.
+func (ln *lender) mayDelegate(j *submitted) bool {
+	return j.staged == nil && (!ln.s.cfg.Receipts || j.spec.Replicas <= 1)
+}
+
+// unprovenPart is the part of a job that all borrowers without results share: a tenth. Otherwise each has only a limit of
+// its own, and somebody with many keys gets the whole job.
+const unprovenPart = 10
+
+// proven reports whether results of a loan have been accepted. l may be nil.
+func (l *loan) proven() bool { return l != nil && l.state.Came > 0 }
+
+// allowance is the number of tasks that a borrower may get in addition: without results so far, share of what all such
+// borrowers have together, halved for each time that it kept tasks and did nothing, and no more than is left.
+func (ln *lender) allowance(j *submitted, borrower task.PeerID, share float64) uint64 {
+	l := j.lending.loans[borrower]
+	if l.proven() {
+		return math.MaxUint64
+	}
+	most, all := max(1, j.total/unprovenPart), uint64(0)
+	for _, other := range j.lending.loans {
+		if !other.proven() {
+			all += other.tasks().Count()
+		}
+	}
+	own := uint64(math.Ceil(math.Ldexp(share*float64(most), -ln.s.cells.credits[borrower])))
+	if l != nil {
+		own -= min(own, l.tasks().Count())
+	}
+	return min(own, most-min(most, all))
 }
 
 // lendTo lends a cell so many of the tasks that wait, if it has fewer than it has room for, and

@@ -45,9 +45,37 @@ type loanState struct {
 	Delivery uint64          `cbor:"2,keyasint,omitempty"` // of what this borrower is told
 	Cell     string          `cbor:"3,keyasint,omitempty"` // that the borrower led
 	Since    int64           `cbor:"4,keyasint,omitempty"` // when it was last given some; Unix ms
+	// Begun is when the borrower's cell was first given tasks of those that it has, in Unix milliseconds. Receipts issued
+	// before do not count.
+	Begun int64 `cbor:"5,keyasint,omitempty"`
+	// Before are leaders that the cell had before the borrower, the latest last, at most maxBefore. Their receipts count
+	// for the tasks that the borrower took over from them.
+	Before []task.PeerID `cbor:"6,keyasint,omitempty"`
+	// Came is the number of the borrower's tasks whose results are held: see allowance.
+	Came uint64 `cbor:"7,keyasint,omitempty"`
 }
 
 func (l *loan) tasks() ledger.Set { return l.state.Tasks }
+
+// maxBefore bounds loanState.Before: a cell that has more leaders during one loan runs some of its tasks again.
+const maxBefore = 8
+
+// loanOf returns the loan for which a leader's receipts count, and who has it now: the leader's own, or the one that a
+// later leader of its cell took over. It returns "" and nil if there is none.
+func (j *submitted) loanOf(leader task.PeerID) (task.PeerID, *loan) {
+	if j.lending == nil {
+		return "", nil
+	}
+	if l := j.lending.loans[leader]; l != nil {
+		return leader, l
+	}
+	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
+		if l := j.lending.loans[peer]; slices.Contains(l.state.Before, leader) {
+			return peer, l
+		}
+	}
+	return "", nil
+}
 
 // A lending is what is lent of one job.
 type lending struct {
@@ -158,6 +186,9 @@ func (ln *lender) give(j *submitted, to message.CellLoad, l *loan, tasks ledger.
 		s.tellAnew(j, l) // what it was told to be held is wanted of it now
 		l.state.Since = s.now.UnixMilli()
 	}
+	if len(l.tasks()) == 0 {
+		l.state.Begun = s.now.UnixMilli()
+	}
 	l.state.Tasks, l.state.Cell, l.told, l.open = tasks, to.Cell, false, false
 	s.keepLoan(j, to.Leader, l)
 	l.pause = s.timing.RetryMin
@@ -174,6 +205,7 @@ func (ln *lender) takeBack(j *submitted, peer task.PeerID, why string) {
 		return
 	}
 	l.state.Tasks, l.told = nil, false
+	l.state.Begun, l.state.Before = 0, nil
 	s.keepLoan(j, peer, l)
 	s.comeHome(j, n)
 	s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "taken back", Peer: peer, Reason: why})
@@ -236,6 +268,25 @@ func (ln *lender) dropLoans(j *submitted) {
 		s.dropLoan(j, peer)
 	}
 	j.lending = nil
+}
+
+// credits counts a result for the borrower whose cell made it: the one that signed the receipt, or without receipts the
+// one that has the task.
+func (j *submitted) credits(t *message.TaskSummary) {
+	if j.lending == nil || t.Failed || len(t.Results) == 0 {
+		return
+	}
+	if r := t.Results[0].Receipt; r != nil {
+		if _, l := j.loanOf(r.Leader); l != nil {
+			l.state.Came++
+		}
+		return
+	}
+	for _, l := range j.lending.loans {
+		if l.tasks().Contains(t.Index) {
+			l.state.Came++
+		}
+	}
 }
 
 // settled takes a task out of the loans: its result is held.
@@ -311,7 +362,7 @@ func (ln *lender) tellBorrower(j *submitted, peer task.PeerID, l *loan) {
 	l.told = true
 	s.emit(message.Send{To: peer, Message: message.Message{Got: &message.Got{Job: j.id, Have: held,
 		Lacking: slices.Clone(j.lacking), Delivery: l.state.Delivery, Held: s.signSet(j.id, l.state.Delivery, held),
-		Refused: s.audits.refused(j)}}})
+		Refused: s.audits.refused(j), Rejected: j.takeRejected(peer)}}})
 }
 
 // sayOver tells a borrower that the job is over.

@@ -150,9 +150,8 @@ func (n *newcomers) probesHome(j *submitted, which func(*probe) bool) {
 func (n *newcomers) cameFrom(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	s, id := &j.checks.sure, task.TaskID{Job: j.id, Index: t.Index}
 	of, p := s.at[t.Index], s.probed[t.Index]
-	v := verifier{leader: from, signed: from != n.a.s.self, receipts: n.a.s.cfg.Receipts}
-	if err := v.check(j, t); err != nil {
-		n.a.s.emit(message.Decided{Task: id, Action: "refused", Peer: from, Reason: err.Error()})
+	if err := n.a.s.checkEnd(from, j, t); err != nil {
+		n.a.s.refuseEnd(from, j, t.Index, err)
 		return
 	}
 	if !t.Failed && (t.Results[0].Worker != p.worker || of.poll.had(&t.Results[0])) {

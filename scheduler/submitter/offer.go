@@ -47,6 +47,7 @@ func (s *Submitter) follow(ev message.LeaderChanged) {
 		return
 	}
 	s.leader, s.epoch = ev.Leader, ev.Epoch
+	s.followed.add(ev.Leader)
 	s.foldLoans()
 	s.toOffer = s.toOffer[:0]
 	if s.leader == "" {

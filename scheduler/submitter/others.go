@@ -133,10 +133,8 @@ func (a *abroad) comeHome(j *submitted) {
 // came takes in what another worker came to of a task. The same workers' word is none: the leader is
 // told again who is not to have the task.
 func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
-	id := task.TaskID{Job: j.id, Index: t.Index}
-	v := verifier{leader: from, signed: from != a.s.self, receipts: a.s.cfg.Receipts}
-	if err := v.check(j, t); err != nil {
-		a.s.emit(message.Decided{Task: id, Action: "refused", Peer: from, Reason: err.Error()})
+	if err := a.s.checkEnd(from, j, t); err != nil {
+		a.s.refuseEnd(from, j, t.Index, err)
 		a.inVain(j, t.Index)
 		return
 	}

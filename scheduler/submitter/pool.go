@@ -17,9 +17,9 @@ type pool struct {
 	n    int // results in them
 }
 
-// add takes in what a worker made of a task, each result that is good, and returns the end that all come to; nil
-// where they come to none yet.
-func (p *pool) add(from task.PeerID, v verifier, j *submitted, t *message.TaskSummary) *message.TaskSummary {
+// add adds the results that a worker made of a task and that pass checkResult. It returns the end of the task that all
+// results so far amount to, or nil if they do not end it yet.
+func (p *pool) add(s *Submitter, from task.PeerID, j *submitted, t *message.TaskSummary) *message.TaskSummary {
 	if p.n >= mostPooled {
 		*p = pool{}
 	}
@@ -31,7 +31,7 @@ func (p *pool) add(from task.PeerID, v verifier, j *submitted, t *message.TaskSu
 	for i := range t.Results {
 		r := &t.Results[i]
 		if r.Worker != from || r.Task != (task.TaskID{Job: j.id, Index: t.Index}) || len(row.Results) >= rule.Most() ||
-			len(row.Failures) > rule.Retries || v.result(r, t.Signed) != nil {
+			len(row.Failures) > rule.Retries || s.checkResult(from, j, r, t.Signed) != nil {
 			continue
 		}
 		if row.AddResult(ledger.Attempt{Seq: uint64(len(row.Failures))}, *r) { // a receipt has the attempt

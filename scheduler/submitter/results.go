@@ -96,10 +96,8 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 		old.by = from // who brought it first may be gone with what it held
 		return
 	}
-	v := verifier{leader: from, signed: from != s.self, receipts: s.cfg.Receipts}
-	if err := v.check(j, t); err != nil {
-		s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "refused", Peer: from,
-			Reason: err.Error()})
+	if err := s.checkEnd(from, j, t); err != nil {
+		s.refuseEnd(from, j, t.Index, err)
 		return
 	}
 	switch {

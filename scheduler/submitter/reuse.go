@@ -48,7 +48,8 @@ func (t takings) one(j *submitted, r *message.Reused) {
 	s, end := t.s, &r.End
 	of := s.jobs[r.Of.Job]
 	if of == nil || of == j || end.From == nil || end.Index >= j.total || j.have.Contains(end.Index) ||
-		!s.audits.together(of).sound(r.Of.Index, j.checks != nil) || !memo.Fits(j.spec, end.Index, end) {
+		!s.audits.together(of).sound(r.Of.Index, j.checks != nil) || !memo.Fits(j.spec, end.Index, end) ||
+		s.audits.faulty(end) {
 		return
 	}
 	if !s.save(ResultKey(j.id, end.Index), task.TaskID{Job: j.id, Index: end.Index}, end) {

@@ -49,8 +49,8 @@ func (a *abroad) broughtBy(from task.PeerID, j *submitted, t *message.TaskSummar
 		p.had(&t.Results[0]) {
 		return false
 	}
-	v := verifier{leader: from, signed: true, receipts: a.s.cfg.Receipts}
-	if v.check(j, t) != nil {
+	if err := a.s.checkEnd(from, j, t); err != nil {
+		a.s.refuseEnd(from, j, t.Index, err)
 		return false
 	}
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "brought by a worker", Peer: from,

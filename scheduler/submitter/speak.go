@@ -40,7 +40,7 @@ func (s *Submitter) got(j *submitted) {
 	j.said.next, j.said.armed = s.now.Add(gotPause), false
 	g := &message.Got{Job: j.id, Have: slices.Clone(j.told()), Final: j.state.Final, Lacking: slices.Clone(j.lacking),
 		Delivery: j.state.Delivery, Held: s.signHeld(j), Refused: s.audits.refused(j), Taken: j.taken(),
-		Own: j.own()}
+		Own: j.own(), Rejected: j.takeRejected(s.leader)}
 	if !j.againTold {
 		g.Again, j.againTold = s.audits.abroad.again(j), true
 	}

@@ -35,6 +35,8 @@ type Submitter struct {
 	pace    pace
 	gifts   gifts
 	unaided unaided
+	// followed is what the submitter knows of leaders itself: see evidence.
+	followed followed
 	lender
 	now     time.Time
 	effects []message.Effect
@@ -56,6 +58,8 @@ type submitted struct {
 	// whose blocks were not to be had, time and again.
 	fetching int
 	lacking  ledger.Set
+	// rejected are the tasks whose ends did not count, by who delivered them, until it is told.
+	rejected map[task.PeerID]*ledger.Set
 	refusal  string // the leader's, who takes the job later; "" for none
 	disputed dispute
 	said     lastWord

@@ -33,7 +33,7 @@ func TestSubmitterRefuses(t *testing.T) {
 		want   string // "" if it is taken
 	}{
 		{"two that agree", func(*message.TaskSummary) {}, ""},
-		{"one only", func(s *message.TaskSummary) { s.Results = s.Results[:1] }, "wants 2"},
+		{"one only", func(s *message.TaskSummary) { s.Results = s.Results[:1] }, "want 2"},
 		{"one worker twice", func(s *message.TaskSummary) { s.Results[1] = s.Results[0] }, "same worker"},
 		{"no agreement", func(s *message.TaskSummary) { s.Results[1] = signed(s.Results[0].Task, "other", true) },
 			"do not agree"},

@@ -261,8 +261,7 @@ func (b backups) bring(from task.PeerID, m *message.Message) bool {
 // take takes what another than the leader says of a task: the whole of it, or what it made of it itself, with made.
 func (b backups) take(from task.PeerID, j *submitted, t *message.TaskSummary, made bool) {
 	if made && t.Index < j.total && !j.have.Contains(t.Index) {
-		v := verifier{leader: from, signed: true, receipts: b.s.cfg.Receipts}
-		if t = j.withheld.pool.add(from, v, j, t); t == nil {
+		if t = j.withheld.pool.add(b.s, from, j, t); t == nil {
 			return
 		}
 	}

@@ -220,15 +220,15 @@ func TestPoolIsBounded(t *testing.T) {
 	j := b.s.jobs[b.id]
 	for i := range uint64(2*mostPooled + 100) {
 		r := b.ran(5, i, truth)
-		of := message.TaskSummary{Index: i, Results: []task.Result{r}}
-		j.withheld.pool.add(peerOf(5), verifier{}, j, &of)
+		of := message.TaskSummary{Index: i, Results: []task.Result{r}, Signed: true}
+		j.withheld.pool.add(b.s, peerOf(5), j, &of)
 		if p := &j.withheld.pool; p.n > mostPooled || len(p.rows) > mostPooled {
 			t.Fatalf("%d of %d tasks", p.n, len(p.rows))
 		}
 	}
 	n := j.withheld.pool.n
 	of := message.TaskSummary{Index: 1, Results: []task.Result{b.ran(5, 1, truth)}}
-	j.withheld.pool.add(peerOf(6), verifier{}, j, &of)
+	j.withheld.pool.add(b.s, peerOf(6), j, &of)
 	if j.withheld.pool.n != n {
 		t.Error("it takes what another made")
 	}
