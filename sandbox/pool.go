@@ -157,20 +157,23 @@ func (p *Pool) take(module string, need int64) (*child, error) {
 // strict reports whether modules are interpreted now.
 func (p *Pool) strict() bool { return p.cfg.Interpret != nil && p.cfg.Interpret() }
 
-// start launches a child for a module.
-func (p *Pool) start(module string) (*child, error) {
+// start launches a child for a module. The child is suspended at once if the pool's tasks are.
+func (p *Pool) start(module string) (*child, error) { return p.launch(module, false) }
+
+// launch starts a child for a module. A loose child runs even while the pool's tasks are suspended.
+func (p *Pool) launch(module string, loose bool) (*child, error) {
 	defer p.pending.Done()
 	proc, err := p.launcher.launch(p.cfg.Command, p.cfg.ScratchDir)
 	if err != nil {
 		return nil, err
 	}
-	c := &child{process: proc, module: module, strict: p.strict(), held: map[string]int64{}}
+	c := &child{process: proc, module: module, strict: p.strict(), loose: loose, held: map[string]int64{}}
 	if p.cfg.Started != nil {
 		p.cfg.Started(proc.cmd.Process.Pid)
 	}
 	p.mu.Lock()
 	p.children[c] = true
-	if p.clock.paused() {
+	if p.clock.paused() && !loose {
 		_ = suspend(c.cmd.Process)
 	}
 	p.mu.Unlock()

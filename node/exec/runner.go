@@ -39,8 +39,8 @@ type Runner interface {
 	Caps() string
 	// Obey has the runner ask, before each task, whether tasks are to be interpreted. It is called before the first.
 	Obey(strict func() bool)
-	// Walls says what keeps tasks in on this machine.
-	Walls() []owner.Finding
+	// Walls reports what confines tasks on this machine. It returns soon after ctx ends.
+	Walls(ctx context.Context) []owner.Finding
 	// Close ends every task.
 	Close() error
 }

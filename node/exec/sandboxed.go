@@ -115,7 +115,7 @@ func (r *Sandboxed) Excess() map[string]int64 { return r.pools.excess() }
 func (r *Sandboxed) Caps() string { return r.cage.Text() }
 
 // Walls says what keeps tasks in.
-func (r *Sandboxed) Walls() []owner.Finding { return Walls(r.pools.usual) }
+func (r *Sandboxed) Walls(ctx context.Context) []owner.Finding { return Walls(ctx, r.pools.usual) }
 
 // Speed measures a core of this machine, relative to the reference core.
 func (r *Sandboxed) Speed(ctx context.Context) (float64, error) { return r.pools.usual.Speed(ctx) }
