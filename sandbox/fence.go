@@ -60,7 +60,7 @@ func (p *Pool) noteWall(s wall.State) {
 func (p *Pool) Wall(ctx context.Context) (wall.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, selfTime)
 	defer cancel()
-	c, err := p.take("", 0)
+	c, err := p.take("", &Tenant{}, 0)
 	if err == nil {
 		c, err = p.launch("", true)
 	}

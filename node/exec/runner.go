@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/blocks/seal"
+	"godwit/overlay"
 	"godwit/owner"
 	"godwit/sandbox"
 	"godwit/task"
@@ -54,6 +55,7 @@ type Job struct {
 	files  *staging            // where a task's own inputs come from
 	// holders are those that the job came from.
 	holders   []task.PeerID
+	overlay   overlay.ID
 	submitter task.PeerID
 	sealer    *seal.Sealer // of all that its tasks read and write but the module; nil: nothing is sealed
 	saves     saveCosts

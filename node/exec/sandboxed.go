@@ -50,6 +50,7 @@ func confine(cage *owner.Cage, pid int, log *slog.Logger) {
 func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 	of := cmp.Or(run.Of, run.Job.spec)
 	t := sandbox.TaskOf(of, run.Task, run.Invocation, run.Job.module[of.Module], run.Input)
+	t.Tenant = run.Job.tenant()
 	s := run.State
 	if s != nil {
 		t.Pages, t.From, t.Every = s.Pages, s.From, s.Every
