@@ -149,9 +149,11 @@ func (l *lending) releaseWhenMoved(until time.Time, stay int) {
 	defer l.monitor.Release()
 	t := time.NewTicker(look)
 	defer t.Stop()
-	for time.Now().Before(until) {
+	ctx, cancel := context.WithDeadline(context.Background(), until)
+	defer cancel()
+	for ctx.Err() == nil {
 		left := 0
-		if l.do(context.Background(), func() { left = l.exec.Count() }) != nil || left <= stay {
+		if l.do(ctx, func() { left = l.exec.Count() }) != nil || left <= stay {
 			return
 		}
 		<-t.C

@@ -64,7 +64,7 @@ func (n *Node) reached() ReachStatus {
 // Examine checks what the owner's rules rest on, what keeps tasks in, whether the disk has room, how others reach
 // the node, how its clock and its version are beside theirs, and by what it finds them.
 func (n *Node) Examine(ctx context.Context) []owner.Finding {
-	walls := n.exec.Runner.Walls()
+	walls := n.exec.Runner.Walls(ctx)
 	n.walled.take(walls, time.Now())
 	return n.found(ctx, walls)
 }

@@ -42,7 +42,7 @@ func (w *wallsLookedAt) known(now time.Time) (found []owner.Finding, due bool) {
 func (n *Node) Sense(ctx context.Context) []owner.Finding {
 	walls, due := n.walled.known(time.Now())
 	if due && n.look(ctx, func() {
-		n.spawn(func() { n.walled.take(n.exec.Runner.Walls(), time.Now()) })
+		n.spawn(func() { n.walled.take(n.exec.Runner.Walls(n.tasks), time.Now()) })
 	}) != nil {
 		n.walled.take(walls, time.Time{}) // nobody looks: who asks next may
 	}

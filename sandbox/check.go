@@ -94,10 +94,19 @@ func malformed(wasm []byte, err error) error {
 func validateWeighed(ctx context.Context, wasm []byte) error {
 	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(wazero.NewRuntimeConfigInterpreter()))
 	defer rt.Close(ctx)
-	if _, err := rt.CompileModule(ctx, wasm); err != nil {
+	if _, err := compile(ctx, rt, wasm); err != nil {
 		return malformed(wasm, err)
 	}
 	return nil
+}
+
+// compile gives a module to the engine, without its custom sections. All modules from outside reach the engine here.
+func compile(ctx context.Context, rt wazero.Runtime, wasm []byte) (wazero.CompiledModule, error) {
+	bare, err := decoder.WithoutCustoms(wasm)
+	if err != nil {
+		return nil, err
+	}
+	return rt.CompileModule(ctx, bare)
 }
 
 // CheckSections is CheckModule without what takes time, the validation of code. It

@@ -78,7 +78,7 @@ func middle() {
 		os.Exit(1)
 	}
 	p := NewPool(Config{Command: []string{self, childVerb}})
-	if _, err := p.take("m", 0); err != nil {
+	if _, err := p.take("m", &Tenant{}, 0); err != nil {
 		os.Exit(1)
 	}
 	c, err := p.start("m")

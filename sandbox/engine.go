@@ -72,11 +72,13 @@ func (e *engine) load(ctx context.Context, wasm []byte, l loading) (m made, err 
 	}
 	if e.program != nil {
 		wasm = e.program.Wasm
+	} else if wasm, err = freeze.WithoutRemainders(wasm); err != nil {
+		return m, invalid(Malformed, "", "%v", err)
 	}
 	if l.compilers > 1 && len(l.code) == 0 {
 		ctx = experimental.WithCompilationWorkers(ctx, compilersFor(wasm, l.compilers))
 	}
-	if e.code, err = e.rt.CompileModule(ctx, wasm); err != nil {
+	if e.code, err = compile(ctx, e.rt, wasm); err != nil {
 		return m, invalid(Malformed, "", "%v", err)
 	}
 	e.module = l.key

@@ -21,9 +21,14 @@ func (p *Pool) Excess() map[string]int64 {
 	return out
 }
 
-// runsNow notes which task a child runs, and what that may have; "" and 0 for none.
-func (p *Pool) runsNow(c *child, name string, memory int64) {
+// runsNow records which task a child runs. From then on the child belongs to the task's tenant, unless the task only
+// makes the module ready.
+func (p *Pool) runsNow(c *child, t *Task) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c.runs, c.asked = name, memory
+	c.runs, c.asked = t.Name, t.Limits.Memory
+	if !t.ready {
+		of := t.Tenant // a copy, so that the idle child does not keep the task in memory
+		c.tenant = &of
+	}
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -53,19 +54,26 @@ func (p *Pool) noteWall(s wall.State) {
 	})
 }
 
-// Wall starts a child that gets no task, and says what keeps it in.
-func (p *Pool) Wall() (wall.State, error) {
-	c, err := p.take("", 0)
+// Wall starts a child without a task and reports which layers confine it. The child also runs while the pool's tasks
+// are suspended, because it takes milliseconds and never executes a guest. The error wraps ErrUntested if the child
+// does not answer within 10 seconds, or before ctx ends.
+func (p *Pool) Wall(ctx context.Context) (wall.State, error) {
+	ctx, cancel := context.WithTimeout(ctx, selfTime)
+	defer cancel()
+	c, err := p.take("", &Tenant{}, 0)
 	if err == nil {
-		c, err = p.start("")
+		c, err = p.launch("", true)
 	}
 	if err != nil {
 		return wall.State{}, err
 	}
 	defer p.discard(c)
+	defer context.AfterFunc(ctx, func() { _ = c.cmd.Process.Kill() })()
 	var e event
-	if _, err := readFrame(c.out, &e, 0); err != nil {
-		return wall.State{}, fmt.Errorf("asking a sandbox process what keeps it in: %w", err)
+	if _, err := readFrame(c.out, &e, 0); ctx.Err() != nil {
+		return wall.State{}, fmt.Errorf("%w: a sandbox process did not answer in time", ErrUntested)
+	} else if err != nil {
+		return wall.State{}, fmt.Errorf("reading a sandbox process's confinement: %w", err)
 	}
 	if e.Wall == nil {
 		return wall.State{}, errors.New("a sandbox process does not say what keeps it in")

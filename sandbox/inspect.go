@@ -276,13 +276,16 @@ func (m *module) limits(r *reader) (least uint32, most int64) {
 	return least, most
 }
 
+// maxFeatures limits the features that are read of what a module notes. Compilers know a few dozen.
+const maxFeatures = 1000
+
 // readCustom looks for what compilers note as features used.
 func (m *module) readCustom(r *reader) {
 	if r.name() != "target_features" {
 		r.fail = nil // a broken custom section breaks nothing
 		return
 	}
-	for n := r.count(); n > 0 && r.fail == nil; n-- {
+	for n := min(r.count(), maxFeatures); n > 0 && r.fail == nil; n-- {
 		used := r.byte() == '+'
 		if f := r.name(); used && r.fail == nil {
 			m.features[f] = true

@@ -39,7 +39,7 @@ func (l *loads) begin(module string) (over func(), other <-chan struct{}) {
 // just now it waits for that, but once only: a module that takes too long to compile holds up each task as long as one
 // child may take, not as long as all together.
 func (p *Pool) obtain(ctx context.Context, t *Task) (*child, error) {
-	c, err := p.take(t.Module, p.need(t.Limits))
+	c, err := p.take(t.Module, &t.Tenant, p.need(t.Limits))
 	if c != nil || err != nil {
 		return c, err
 	}
@@ -51,7 +51,7 @@ func (p *Pool) obtain(ctx context.Context, t *Task) (*child, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if c, err = p.take(t.Module, p.need(t.Limits)); c != nil || err != nil {
+		if c, err = p.take(t.Module, &t.Tenant, p.need(t.Limits)); c != nil || err != nil {
 			return c, err
 		}
 		over, _ = p.loads.begin(t.Module)

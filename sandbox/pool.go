@@ -82,9 +82,10 @@ type Pool struct {
 	pending  sync.WaitGroup  // children being started or buried
 }
 
-// A child is a process that serves the tasks of one module.
+// A child is a process that serves the tasks of one module and, once it has run one, of one tenant.
 type child struct {
 	*process
+	tenant *Tenant          // of the guests that it has run; nil if it has run none. Pool.mu guards it
 	module string           // key
 	strict bool             // it interprets
 	ready  bool             // it has compiled the module
@@ -127,19 +128,20 @@ func NewPool(cfg Config) *Pool {
 		held: map[holder]bool{}}
 }
 
-// take returns a warm child for a module, in which a task of so much memory has
-// room, or nil, in which case the caller must call start.
-func (p *Pool) take(module string, need int64) (*child, error) {
+// take returns a warm child for a module with room for a task that needs so much memory, or nil. A child that has run a
+// guest serves only the same tenant again. After nil without an error the caller must call start.
+func (p *Pool) take(module string, of *Tenant, need int64) (*child, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, ErrClosed
 	}
-	for i := len(p.idle) - 1; i >= 0; i-- {
-		c := p.idle[i]
-		if c.module != module || c.room < need || c.strict != p.strict() {
-			continue
+	for {
+		i := p.warm(module, of, need)
+		if i < 0 {
+			break
 		}
+		c := p.idle[i]
 		p.idle = slices.Delete(p.idle, i, i+1)
 		c.reaper.Stop()
 		select {
@@ -154,23 +156,42 @@ func (p *Pool) take(module string, need int64) (*child, error) {
 	return nil, nil
 }
 
+// warm returns the index in p.idle of the best child for a task, or -1; p.mu is held. A child of the tenant's own comes
+// before one that has run nothing, which any tenant can use later. Among equals the one idle for the shortest time wins.
+func (p *Pool) warm(module string, of *Tenant, need int64) int {
+	fresh := -1
+	for i, c := range slices.Backward(p.idle) {
+		switch {
+		case c.module != module || c.room < need || c.strict != p.strict():
+		case c.tenant != nil && *c.tenant == *of:
+			return i
+		case c.tenant == nil && fresh < 0:
+			fresh = i
+		}
+	}
+	return fresh
+}
+
 // strict reports whether modules are interpreted now.
 func (p *Pool) strict() bool { return p.cfg.Interpret != nil && p.cfg.Interpret() }
 
-// start launches a child for a module.
-func (p *Pool) start(module string) (*child, error) {
+// start launches a child for a module. The child is suspended at once if the pool's tasks are.
+func (p *Pool) start(module string) (*child, error) { return p.launch(module, false) }
+
+// launch starts a child for a module. A loose child runs even while the pool's tasks are suspended.
+func (p *Pool) launch(module string, loose bool) (*child, error) {
 	defer p.pending.Done()
 	proc, err := p.launcher.launch(p.cfg.Command, p.cfg.ScratchDir)
 	if err != nil {
 		return nil, err
 	}
-	c := &child{process: proc, module: module, strict: p.strict(), held: map[string]int64{}}
+	c := &child{process: proc, module: module, strict: p.strict(), loose: loose, held: map[string]int64{}}
 	if p.cfg.Started != nil {
 		p.cfg.Started(proc.cmd.Process.Pid)
 	}
 	p.mu.Lock()
 	p.children[c] = true
-	if p.clock.paused() {
+	if p.clock.paused() && !loose {
 		_ = suspend(c.cmd.Process)
 	}
 	p.mu.Unlock()

@@ -43,7 +43,7 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 	p.loads.busy.Add(1)
 	defer p.loads.busy.Add(-1)
 	defer c.loadOver()
-	p.runsNow(c, t.Name, t.Limits.Memory)
+	p.runsNow(c, &t)
 	if t.OnEngine != nil {
 		t.OnEngine(engineName(c.strict), freeze.PassVersion)
 	}

@@ -12,9 +12,10 @@ import (
 type Task struct {
 	// Name ("JOB/INDEX") seeds the random bytes: the same name gives the same.
 	Name string
-	// Module is the module's CID or another key of its content. A warm stream
-	// takes the tasks of one key only.
+	// Module is the module's CID or another key of its content. A warm process takes the tasks of one module and one
+	// Tenant only.
 	Module     string
+	Tenant     Tenant
 	ModulePath string   // file of this host that holds the module
 	Args       []string // without the program's name, which is "task.wasm"
 	Env        []task.EnvVar

@@ -141,7 +141,7 @@ func (c *clientFlags) examine(ctx context.Context, file string) ([]owner.Finding
 	pool := sandbox.NewPool(sandbox.Config{Command: command})
 	defer pool.Close()
 	seen := append([]owner.Finding{none}, owner.Examine(ctx, file, nil)...)
-	return slices.Concat(seen, exec.Walls(pool), owner.In(owner.AreaMachine, node.DiskLeft(there(c.dataDir)))), nil
+	return slices.Concat(seen, exec.Walls(ctx, pool), owner.In(owner.AreaMachine, node.DiskLeft(there(c.dataDir)))), nil
 }
 
 // there is dir, or where it would be made: the nearest directory above it that there is.

@@ -62,10 +62,10 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 	e := message.Prepare{Job: u.Task.Job, Key: u.Key}
 	var job *Job
 	release := func() {}
-	spec, _, err := x.jobs.open(ctx, e)
+	spec, submitter, err := x.jobs.open(ctx, e)
 	if err == nil {
 		release = x.Content.Hold(JobContent(spec)) // until the loop names it: see auditRoots
-		job, err = x.jobs.make(ctx, spec, e)
+		job, err = x.jobs.make(ctx, spec, u.of.Overlay(), submitter, e)
 	}
 	var part broughtPart
 	if err == nil {

@@ -32,7 +32,8 @@ type fakeHost struct {
 	said   []message.Event
 	speed  float64
 	moves  bool
-	job    *task.Job // that anybody has; nil for none
+	job    *task.Job   // that anybody has; nil for none
+	by     task.PeerID // who submitted it
 	blocks *blocks.Store
 	space  fakeSpace
 	// fetching, if not nil, is waited for by every fetch of files; gaveUp counts those that
@@ -229,7 +230,7 @@ func (h *fakeHost) Record(context.Context, task.JobID, []task.PeerID) (*task.Job
 	if h.job == nil {
 		return nil, "", blocks.ErrNotFound
 	}
-	return h.job, "", nil
+	return h.job, h.by, nil
 }
 
 // prepared hands the Executor a job of so many tasks that take so long, and returns its

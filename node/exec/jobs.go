@@ -7,6 +7,8 @@ import (
 
 	"godwit/blocks"
 	"godwit/blocks/seal"
+	"godwit/overlay"
+	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -42,7 +44,7 @@ func (s *jobs) prepare(of Client, e message.Prepare) {
 	name, p := comingJob{of, e.Job}, &preparation{end}
 	s.coming[name] = p
 	s.spawn(func() {
-		job, err := s.bring(ctx, e)
+		job, err := s.bring(ctx, of.Overlay(), e)
 		end()
 		s.Host.Post(func() {
 			if s.coming[name] != p {
@@ -71,16 +73,12 @@ func (s *jobs) prepared(of Client, id task.JobID, job *Job, err error) {
 
 // bring fetches a job's record, module and the inputs that all its tasks read, and stages them as
 // files, from any goroutine. Who was named for the state of one of its tasks alone is not asked for those.
-func (s *jobs) bring(ctx context.Context, e message.Prepare) (*Job, error) {
+func (s *jobs) bring(ctx context.Context, of overlay.ID, e message.Prepare) (*Job, error) {
 	spec, submitter, err := s.open(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	job, err := s.make(ctx, spec, e)
-	if err == nil {
-		job.submitter = submitter
-	}
-	return job, err
+	return s.make(ctx, spec, of, submitter, e)
 }
 
 // open fetches a job's record.
@@ -92,9 +90,10 @@ func (s *jobs) open(ctx context.Context, e message.Prepare) (*task.Job, task.Pee
 	return spec, submitter, spec.CheckKey(e.Key)
 }
 
-// make fetches the modules and the common inputs of a job whose record is here, and stages them.
-func (s *jobs) make(ctx context.Context, spec *task.Job, e message.Prepare) (job *Job, err error) {
-	job = &Job{spec: spec, files: s.files, holders: slices.Clone(e.Holders),
+// make fetches and stages the modules and common inputs of an overlay's job whose record is here.
+func (s *jobs) make(ctx context.Context, spec *task.Job, of overlay.ID, submitter task.PeerID, e message.Prepare) (
+	job *Job, err error) {
+	job = &Job{spec: spec, overlay: of, submitter: submitter, files: s.files, holders: slices.Clone(e.Holders),
 		module: map[task.CID]string{}, inputs: map[task.CID]string{}}
 	if job.sealer, err = seal.New(e.Key); err != nil {
 		return nil, err
@@ -149,6 +148,11 @@ func (s *jobs) stage(ctx context.Context, job *Job, common []task.FileRef) (err 
 // finds it there.
 func (j *Job) input(c task.CID) stagedName {
 	return stagedName{CID: c, Sealed: hex.EncodeToString(j.spec.Sealed)}
+}
+
+// tenant returns whose data the job's tasks handle, for the sandbox.
+func (j *Job) tenant() sandbox.Tenant {
+	return sandbox.Tenant{Submitter: j.submitter, Overlay: string(j.overlay), Sealed: string(j.spec.Sealed)}
 }
 
 // discard gives up the files of a job, from any goroutine; nil has none.

@@ -60,7 +60,7 @@ func (p *movedPair) leaves() *message.Checkpoint {
 
 // goesOn has a worker run the task, to its end or until it came to so many boundaries, and signs the result.
 func (p *movedPair) goesOn(x *Executor, h *fakeHost, begins message.Start, until int) task.Result {
-	job, err := x.jobs.bring(p.t.Context(), message.Prepare{Job: p.id.Job})
+	job, err := x.jobs.bring(p.t.Context(), h.Overlay(), message.Prepare{Job: p.id.Job})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func newPair(t *testing.T) *pair {
 		t.Fatal(err)
 	}
 	p.h.on(func() { p.checks.Lend(owner.Decision{Cores: 1}) })
-	job, err := p.worker.jobs.bring(t.Context(), message.Prepare{Job: p.id.Job})
+	job, err := p.worker.jobs.bring(t.Context(), w.Overlay(), message.Prepare{Job: p.id.Job})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"godwit/internal/noop"
+	"godwit/overlay"
 	"godwit/owner"
 	"godwit/sandbox"
 	"godwit/scheduler/message"
@@ -22,7 +23,23 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childVerb {
 		os.Exit(sandbox.Main(os.Stdin, os.Stdout))
 	}
+	if len(os.Args) == 3 && os.Args[1] == childVerb {
+		if err := countStart(os.Args[2]); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(sandbox.Main(os.Stdin, os.Stdout))
+	}
 	os.Exit(m.Run())
+}
+
+// countStart adds a byte to a file.
+func countStart(file string) error {
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte{1})
+	return errors.Join(err, f.Close())
 }
 
 // newSandboxed returns a Runner of this binary, which keeps what it compiles in a directory.
@@ -127,5 +144,58 @@ func TestInterpretersObey(t *testing.T) {
 	r = none
 	if err := run(t.Context()); !errors.Is(err, sandbox.ErrClosed) {
 		t.Errorf("closed before the first: %v", err)
+	}
+}
+
+// Jobs of different submitters, overlays or keys share a module but no sandbox process.
+func TestTenantsShareNoProcess(t *testing.T) {
+	path, starts := filepath.Join(t.TempDir(), "module"), filepath.Join(t.TempDir(), "starts")
+	if err := os.WriteFile(path, noop.Module, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewSandboxed(sandbox.Config{Command: []string{self, childVerb, starts}, HostBytes: 1 << 40}, false)
+	t.Cleanup(func() { r.Close() })
+	module := task.RawCID(noop.Module)
+	job := func(submitter task.PeerID, of overlay.ID, sealed string) *Job {
+		return &Job{spec: &task.Job{Module: module, Memory: 64 << 20, Sealed: []byte(sealed)}, overlay: of,
+			submitter: submitter, module: map[task.CID]string{module: path}}
+	}
+	for i, test := range []struct {
+		job  *Job
+		want int // processes started so far
+	}{
+		{job("alice", "one", "k"), 1},
+		{job("alice", "one", "k"), 1},
+		{job("mallory", "one", "k"), 2},
+		{job("alice", "two", "k"), 3},
+		{job("alice", "one", ""), 4},
+		{job("mallory", "one", "k"), 4},
+	} {
+		if rep, err := r.Run(t.Context(), Run{Job: test.job}); err != nil || rep.Outcome != task.Completed {
+			t.Fatalf("run %d: %v %s %v", i, rep.Outcome, rep.Message, err)
+		}
+		b, err := os.ReadFile(starts)
+		if err != nil || len(b) != test.want {
+			t.Errorf("run %d: %d processes were started, want %d (%v)", i, len(b), test.want, err)
+		}
+	}
+}
+
+// A job that is made ready keeps who submitted it, and in which overlay.
+func TestJobKeepsItsTenant(t *testing.T) {
+	h := newFakeHost()
+	h.by = "alice"
+	x := h.executor(t, &Sleeper{})
+	id := h.submitted(t, x, "module: sleep.wasm\n", task.RawCID(noop.Module))
+	job, err := x.jobs.bring(t.Context(), "pool", message.Prepare{Job: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := job.tenant(), (sandbox.Tenant{Submitter: "alice", Overlay: "pool"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

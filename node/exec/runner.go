@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/blocks/seal"
+	"godwit/overlay"
 	"godwit/owner"
 	"godwit/sandbox"
 	"godwit/task"
@@ -39,8 +40,8 @@ type Runner interface {
 	Caps() string
 	// Obey has the runner ask, before each task, whether tasks are to be interpreted. It is called before the first.
 	Obey(strict func() bool)
-	// Walls says what keeps tasks in on this machine.
-	Walls() []owner.Finding
+	// Walls reports what confines tasks on this machine. It returns soon after ctx ends.
+	Walls(ctx context.Context) []owner.Finding
 	// Close ends every task.
 	Close() error
 }
@@ -54,6 +55,7 @@ type Job struct {
 	files  *staging            // where a task's own inputs come from
 	// holders are those that the job came from.
 	holders   []task.PeerID
+	overlay   overlay.ID
 	submitter task.PeerID
 	sealer    *seal.Sealer // of all that its tasks read and write but the module; nil: nothing is sealed
 	saves     saveCosts

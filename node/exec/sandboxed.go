@@ -50,6 +50,7 @@ func confine(cage *owner.Cage, pid int, log *slog.Logger) {
 func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 	of := cmp.Or(run.Of, run.Job.spec)
 	t := sandbox.TaskOf(of, run.Task, run.Invocation, run.Job.module[of.Module], run.Input)
+	t.Tenant = run.Job.tenant()
 	s := run.State
 	if s != nil {
 		t.Pages, t.From, t.Every = s.Pages, s.From, s.Every
@@ -115,7 +116,7 @@ func (r *Sandboxed) Excess() map[string]int64 { return r.pools.excess() }
 func (r *Sandboxed) Caps() string { return r.cage.Text() }
 
 // Walls says what keeps tasks in.
-func (r *Sandboxed) Walls() []owner.Finding { return Walls(r.pools.usual) }
+func (r *Sandboxed) Walls(ctx context.Context) []owner.Finding { return Walls(ctx, r.pools.usual) }
 
 // Speed measures a core of this machine, relative to the reference core.
 func (r *Sandboxed) Speed(ctx context.Context) (float64, error) { return r.pools.usual.Speed(ctx) }

@@ -96,7 +96,7 @@ func (*Sleeper) Excess() map[string]int64 { return nil }
 func (*Sleeper) Obey(func() bool) {}
 
 // Walls implements Runner.
-func (*Sleeper) Walls() []owner.Finding { return nil }
+func (*Sleeper) Walls(context.Context) []owner.Finding { return nil }
 
 // Caps implements Runner.
 func (*Sleeper) Caps() string { return "not needed: no task runs anything" }

@@ -74,18 +74,20 @@ type temp struct {
 
 // The scratch locals of a function.
 const (
-	scratchFuel  = -1
-	scratchFrame = -2
-	scratchNaN   = -3
-	scratchNext  = -4
-	scratchLen   = -5
-	scratchFrom  = -6
-	scratchCond  = -7
-	scratchBits  = -8
+	scratchFuel     = -1
+	scratchFrame    = -2
+	scratchNaN      = -3
+	scratchNext     = -4
+	scratchLen      = -5
+	scratchFrom     = -6
+	scratchCond     = -7
+	scratchBits     = -8
+	scratchDividend = -9
+	scratchDivisor  = -10
 	// scratchStores and below are for the places and values of a group of stores.
-	scratchStores = -9
+	scratchStores = -11
 	// scratchLocals is room for all of them, some in several types.
-	scratchLocals = 16 + 3*maxGroup
+	scratchLocals = 20 + 3*maxGroup
 )
 
 // loop is what is known of one loop.

@@ -110,7 +110,7 @@ func (e *emitter) instr(at int32) {
 			e.copyIns(i)
 		}
 	default:
-		if !e.memoryOrTable(at) {
+		if !e.memoryOrTable(at) && !e.remainder(at) {
 			e.copyIns(i)
 		}
 	}

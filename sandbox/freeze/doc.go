@@ -30,4 +30,4 @@ package freeze
 
 // PassVersion names the instrumentation and the frames it leaves behind. A checkpoint made with one
 // version cannot be thawed with another: frames, fuel and resume points would not agree.
-const PassVersion = 6
+const PassVersion = 7

@@ -10,11 +10,15 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// Validate asks wazero whether a module is valid WebAssembly 2.0.
+// Validate asks wazero whether a module is valid WebAssembly 2.0. Custom sections do not matter.
 func Validate(ctx context.Context, original []byte) error {
 	rt := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(api.CoreFeaturesV2))
 	defer rt.Close(ctx)
-	c, err := rt.CompileModule(ctx, original)
+	bare, err := wasm.WithoutCustoms(original)
+	if err != nil {
+		return fmt.Errorf("validate module: %w", err)
+	}
+	c, err := rt.CompileModule(ctx, bare)
 	if err != nil {
 		return fmt.Errorf("validate module: %w", err)
 	}

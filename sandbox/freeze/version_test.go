@@ -15,9 +15,9 @@ import (
 // whoever changes what the pass emits, or where frames keep things, counts it
 // up and pins the new digest.
 const (
-	pinnedVersion = 6
+	pinnedVersion = 7
 	pinnedModules = 40
-	pinned        = "7b8cd029cf5699b1ab2ea6119c585c418a740a3205e9e9439861b3edadf916b7"
+	pinned        = "f8299e6dce4794194ba9e145c255bc1984997b839624708d80d1ea4c52412fe6"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {

@@ -1,5 +1,7 @@
 package wasm
 
+import "strings"
+
 // FuncName finds the name of a function in the module's name section. It is "" if there is none or the
 // section is damaged: names serve messages only.
 func (m *Module) FuncName(index int) string {
@@ -24,7 +26,7 @@ const nameLimit = 120
 
 func clip(name string) string {
 	if len(name) > nameLimit {
-		return name[:nameLimit] + "..."
+		return strings.ToValidUTF8(name[:nameLimit], "") + "..." // the limit may fall inside a letter
 	}
 	return name
 }

@@ -148,6 +148,13 @@ func FuzzDecode(f *testing.F) {
 		}
 		readBodies(m)
 		m.FuncName(0)
+		bare, err := WithoutCustoms(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := Decode(bare); err != nil || len(n.Customs) > 0 {
+			t.Fatalf("without custom sections: %v", err)
+		}
 		again, err := Decode(Encode(m))
 		if err != nil {
 			t.Fatal(err)
