@@ -87,6 +87,7 @@ func (s pages) each(handle func(pattern string, h handler)) {
 	handle("POST /v1/session", in.beginSession)
 	handle("DELETE /v1/session", in.endSession)
 	handle("POST /v1/session/codes", in.newCode)
+	handle("POST /v1/session/tickets", in.newTicket)
 	handle("GET /v1/events", s.events)
 	handle("GET /v1/home", s.home)
 	handle("GET /v1/machine", s.machine)
