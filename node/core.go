@@ -110,8 +110,8 @@ func (c *core) postFirst(p post) {
 	}
 }
 
-// do runs f on the loop and returns when it has run, or with an error when the
-// node stops or ctx ends first.
+// do runs f on the loop and returns when it has run. It returns an error if the node stops, or if ctx ends before the
+// loop begins with f, which does not run then.
 func (c *core) do(ctx context.Context, f func()) error { return c.doBy(ctx, c.inbox, f) }
 
 // look is do for what only looks, and changes nothing that has to last. It does not wait for the disk: what is being
@@ -120,18 +120,13 @@ func (c *core) look(ctx context.Context, f func()) error { return c.doBy(ctx, c.
 
 // doBy is do by a way to the loop.
 func (c *core) doBy(ctx context.Context, way chan<- post, f func()) error {
-	ran := make(chan struct{})
+	asked := newCall(f)
 	select {
-	case way <- post{call: func() { f(); close(ran) }}:
+	case way <- post{call: asked.run}:
+		return asked.wait(ctx, c.stopped)
 	case <-c.stopped:
 		return ErrStopped
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-	select {
-	case <-ran:
-		return nil
-	case <-c.stopped:
-		return ErrStopped
 	}
 }

@@ -159,19 +159,14 @@ func (c *core) doOf(ctx context.Context, from task.PeerID, f func()) error {
 	if from == c.self {
 		return c.do(ctx, f)
 	}
-	ran := make(chan struct{})
-	if !c.intake.put(ctx, c.stopped, post{from: from, call: func() { f(); close(ran) }}, turnBytes) {
+	asked := newCall(f)
+	if !c.intake.put(ctx, c.stopped, post{from: from, call: asked.run}, turnBytes) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return ErrStopped
 	}
-	select {
-	case <-ran:
-		return nil
-	case <-c.stopped:
-		return ErrStopped
-	}
+	return asked.wait(ctx, c.stopped)
 }
 
 // lookOf is doOf for what only looks: this node itself does not wait for the disk.

@@ -44,10 +44,11 @@ var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.Me
 // nothing: browsers also send it to other servers on this machine, because cookies ignore the port.
 const CSRFHeader = "Godwit-CSRF"
 
-// Guard returns a handler that has next answer what may pass.
+// Guard returns a handler that has next answer what may pass. Requests without a key have the time limits of Bounded;
+// next sets others for those with one.
 func (d *Door) Guard(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return Bounded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		refusal := d.checkOrigin(cross, r)
 		if refusal == nil {
@@ -57,8 +58,11 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 			d.Refuse(w, *refusal)
 			return
 		}
+		if CallerOf(r) != nil {
+			know(r)
+		}
 		next.ServeHTTP(w, r)
-	})
+	}))
 }
 
 // harden has a browser frame nothing of the answer, run nothing that is not a file of the node, guess no
