@@ -17,40 +17,43 @@ func letIn(t *testing.T, s *Server, local *Client) *browser {
 	}
 	b := &browser{t: t, base: "http://" + s.Addr()}
 	b.get(strings.TrimPrefix(link.URL, b.base))
-	var session SessionReply
-	if got := b.do("GET", "/v1/session", "", &session); got != http.StatusOK || session.CSRF == "" {
-		t.Fatalf("the session is %+v: %d", session, got)
+	token, ok := strings.CutPrefix(b.location, "/#session=")
+	if !ok || len(token) != 64 || b.cookie == nil {
+		t.Fatalf("the link leads to %q with the cookie %v", b.location, b.cookie)
 	}
-	b.csrf = session.CSRF
+	b.csrf = token
 	return b
 }
 
-// Whatever changes something is refused to a browser that shows its cookie alone, or a token that is not its own:
-// every route, so that none is forgotten.
-func TestEveryChangeNeedsItsToken(t *testing.T) {
+// A browser that sends its cookie alone, or a wrong token, is refused by every route, and gets no token from it: a server
+// on another port of this machine receives the cookie.
+func TestEveryRequestNeedsItsToken(t *testing.T) {
 	n, dir := startNode(t)
 	s, _ := serve(t, n, dir, "127.0.0.1:0")
 	local := Dial(dir)
 	defer local.Close()
 	b := letIn(t, s, local)
-	changing := 0
+	asked := 0
 	s.each(func(pattern string, _ handler) {
 		method, path, _ := strings.Cut(pattern, " ")
-		if method == http.MethodGet || method == http.MethodHead || pattern == "POST /v1/session" { // which begins one
+		if pattern == "POST /v1/session" { // it begins a session
 			return
 		}
-		changing++
+		asked++
 		path = strings.NewReplacer("{id}", node.DefaultOverlay, "{peer}", stranger, "{key}", "max_cores", "{task}", "0",
 			"{name...}", "x", "{cid}", "x").Replace(path)
 		for _, token := range []string{"", strings.Repeat("0", len(b.csrf))} {
 			o := &browser{t: t, base: b.base, cookie: b.cookie, csrf: token}
-			if got := o.do(method, path, "{}", nil); got != http.StatusForbidden {
-				t.Errorf("%s with the token %q answers %d, want 403", pattern, token, got)
+			if got := o.do(method, path, `{"path": "/v1/jobs"}`, nil); got != http.StatusUnauthorized {
+				t.Errorf("%s with the token %q answers %d, want 401", pattern, token, got)
+			}
+			if strings.Contains(o.body, b.csrf) {
+				t.Errorf("%s with the token %q answers with the session's token", pattern, token)
 			}
 		}
 	})
-	if changing < 20 {
-		t.Errorf("%d routes change something: this test looks at too few", changing)
+	if asked < 50 {
+		t.Errorf("the API has %d routes: this test looks at too few", asked)
 	}
 }
 
@@ -71,7 +74,7 @@ func TestPageChangesRules(t *testing.T) {
 		status                   int
 		version                  uint64
 	}{
-		{"without the token", "", "lab", `{"name": "lab", "placement": "flp"}`, 403, 0},
+		{"without the token", "", "lab", `{"name": "lab", "placement": "flp"}`, 401, 0},
 		{"no policy", token, "lab", `{"name": "lab", "placement": "best"}`, 400, 0},
 		{"an unknown rule", token, "lab", `{"name": "lab", "owner": "me"}`, 400, 0},
 		{"a pool without a founder", token, "commons", `{"name": "commons", "replicas": 2}`, 403, 0},

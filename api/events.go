@@ -24,7 +24,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 	}
 	changes := s.node.Watch(id)
 	defer changes.Close()
-	flush, _ := w.(http.Flusher)
+	to := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out := json.NewEncoder(w)
 	over := changes.Over
@@ -39,8 +39,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 		if out.Encode(st) != nil {
 			return nil
 		}
-		if flush != nil {
-			flush.Flush()
+		if to.Flush() != nil {
+			return nil
 		}
 		if st.Settled() {
 			return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/api/door"
 	"godwit/api/metrics"
 	"godwit/node"
 )
@@ -59,16 +60,11 @@ func (m *Monitor) Addr() string { return m.tcp.Addr().String() }
 func (m *Monitor) Run(ctx context.Context) error {
 	mux := http.NewServeMux()
 	m.each(func(pattern string, h handler) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := h(w, r); err != nil {
-				writeError(w, asError(err))
-			}
-		})
+		mux.HandleFunc(pattern, answer(h, limitOf(pattern)))
 	})
-	srv := &http.Server{Handler: localHost(mux), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
-		ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelDebug)}
+	srv := newHTTPServer(door.Bounded(localHost(mux)), m.log)
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(m.tcp) }()
+	go func() { ended <- srv.Serve(door.Limit(m.tcp, door.MaxConns, door.MaxConns)) }()
 	select {
 	case err := <-ended:
 		return ignoreClosed(err)

@@ -115,7 +115,7 @@ func (w *watcher) askRules() {
 		w.t.Fatal(err)
 	}
 	run(w.t, n.Run)
-	serve(w.t, n, dir, "127.0.0.1:0")
+	s, _ := serve(w.t, n, dir, "127.0.0.1:0")
 	o := newWatcher(w.t, dir)
 	o.sent = w.sent
 	o.ask(200, "PUT", "/v1/machine/rules/idle_time_to_run", `{"value": "10m"}`)
@@ -134,6 +134,34 @@ func (w *watcher) askRules() {
 	o.ask(403, "POST", "/v1/session", `{"password": "x"}`)
 	o.ask(200, "POST", "/v1/session", `{"code": "`+o.field("code", "POST", "/v1/session/codes", "")+`"}`)
 	o.ask(200, "DELETE", "/v1/session", "")
+	w.askTickets(o, s)
+}
+
+// askTickets downloads a file as a page has the browser do.
+func (w *watcher) askTickets(o *watcher, s *Server) {
+	w.t.Helper()
+	o.ask(400, "POST", "/v1/session/tickets", "{")
+	o.ask(400, "POST", "/v1/session/tickets", `{"path": "//elsewhere/v1/home"}`)
+	o.ask(400, "POST", "/v1/session/tickets", `{"path": "/v1/home?a=b"}`)
+	o.ask(403, "POST", "/v1/session/tickets", `{"path": "/v1/home"}`) // a program sends its own key
+	b := browser{t: w.t, base: "http://" + s.Addr()}
+	var session SessionReply
+	if got := b.do("POST", "/v1/session", `{"code": "`+o.field("code", "POST", "/v1/session/codes", "")+`"}`,
+		&session); got != http.StatusOK {
+		w.t.Fatalf("a code: %d", got)
+	}
+	b.csrf = session.CSRF
+	var ticket TicketReply
+	const path, asked = "/v1/peers/self/trace", "/v1/session/tickets"
+	got := b.do("POST", asked, `{"path": "`+path+`"}`, &ticket)
+	w.d.check(w.t, "POST", asked, got, "application/json", []byte(b.body))
+	w.sent["POST "+asked][got] = true
+	b.csrf = ""
+	for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+		if got := b.get(ticket.URL); got != want || !strings.HasPrefix(ticket.URL, path) {
+			w.t.Errorf("%s answers %d, want %d", ticket.URL, got, want)
+		}
+	}
 }
 
 // A browser comes in by a link that is good once, changes something with its token alone, and is out again.
@@ -156,6 +184,7 @@ func TestBrowser(t *testing.T) {
 	if got := b.get(strings.TrimPrefix(link.URL, b.base)); got != http.StatusSeeOther || b.cookie == nil {
 		t.Fatalf("the link answers %d with the cookie %v", got, b.cookie)
 	}
+	token := strings.TrimPrefix(b.location, "/#session=")
 	if got := (&browser{t: t, base: b.base}).get(strings.TrimPrefix(link.URL, b.base)); got != http.StatusForbidden {
 		t.Errorf("the link is good twice: %d", got)
 	}
@@ -164,14 +193,14 @@ func TestBrowser(t *testing.T) {
 			t.Errorf("without a session %s answers %d, want %d", path, got, want)
 		}
 	}
+	if got := b.do("POST", "/v1/pause", `{"for_s": 60}`, nil); got != http.StatusUnauthorized {
+		t.Errorf("a change with the cookie alone: %d", got)
+	}
+	b.csrf = token
 	var session SessionReply
-	if got := b.do("GET", "/v1/session", "", &session); got != http.StatusOK || session.By != "cookie" {
+	if got := b.do("GET", "/v1/session", "", &session); got != http.StatusOK || session.By != "cookie" || session.CSRF != "" {
 		t.Errorf("the session is %+v: %d", session, got)
 	}
-	if got := b.do("POST", "/v1/pause", `{"for_s": 60}`, nil); got != http.StatusForbidden {
-		t.Errorf("a change without the token: %d", got)
-	}
-	b.csrf = session.CSRF
 	var home view.Home
 	if got := b.do("POST", "/v1/pause", `{"for_s": 60}`, nil); got != http.StatusOK {
 		t.Errorf("a change: %d", got)
@@ -183,21 +212,29 @@ func TestBrowser(t *testing.T) {
 	if got := b.do("POST", "/v1/session/codes", "", nil); got != http.StatusForbidden {
 		t.Errorf("a browser makes a link for another: %d", got)
 	}
+	var ticket TicketReply
+	if got := b.do("POST", "/v1/session/tickets", `{"path": "/v1/peers/self/trace"}`, &ticket); got != http.StatusOK {
+		t.Errorf("a ticket: %d", got)
+	}
 	if got := b.do("DELETE", "/v1/session", "", nil); got != http.StatusOK {
 		t.Errorf("leaving: %d", got)
 	}
-	if got := b.get("/v1/home"); got != http.StatusUnauthorized {
-		t.Errorf("after leaving: %d", got)
+	for _, path := range []string{"/v1/home", ticket.URL} {
+		if got := b.get(path); got != http.StatusUnauthorized {
+			t.Errorf("after leaving %s answers %d", path, got)
+		}
 	}
 }
 
 // A browser that follows no redirection, and keeps one cookie.
 type browser struct {
-	t      *testing.T
-	base   string
-	client http.Client
-	cookie *http.Cookie
-	csrf   string
+	t        *testing.T
+	base     string
+	client   http.Client
+	cookie   *http.Cookie
+	csrf     string
+	location string // where the last answer leads
+	body     string // of the last answer
 }
 
 func (b *browser) get(path string) int { return b.do("GET", path, "", nil) }
@@ -228,6 +265,7 @@ func (b *browser) do(method, path, body string, out any) int {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	b.location, b.body = resp.Header.Get("Location"), string(text)
 	if out != nil && resp.StatusCode == http.StatusOK {
 		if err := json.Unmarshal(text, out); err != nil {
 			b.t.Fatal(err)
@@ -261,13 +299,16 @@ func TestLAN(t *testing.T) {
 	if got := b.do("POST", "/v1/session", `{"password": "wrong password"}`, nil); got != http.StatusForbidden {
 		t.Errorf("a wrong password: %d", got)
 	}
-	if got := b.do("POST", "/v1/session", `{"password": "`+password+`"}`, nil); got != http.StatusOK || !b.cookie.Secure {
-		t.Fatalf("the password: %d with the cookie %v", got, b.cookie)
+	var session SessionReply
+	if got := b.do("POST", "/v1/session", `{"password": "`+password+`"}`, &session); got != http.StatusOK ||
+		!b.cookie.Secure || session.CSRF == "" {
+		t.Fatalf("the password: %d with the cookie %v and the session %+v", got, b.cookie, session)
 	}
+	if got := b.get("/v1/session"); got != http.StatusUnauthorized || strings.Contains(b.body, session.CSRF) {
+		t.Errorf("with the cookie alone: %d %s", got, b.body)
+	}
+	b.csrf = session.CSRF
 	if got := b.get("/v1/home"); got != http.StatusOK {
 		t.Errorf("with a session: %d", got)
-	}
-	if got := b.do("POST", "/v1/resume", "", nil); got != http.StatusForbidden {
-		t.Errorf("a change without the token: %d", got)
 	}
 }

@@ -39,7 +39,7 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
 		return &Error{Message: err.Error(), Kind: KindInput, Status: http.StatusBadRequest,
 			Hint: "write --module STAGE=FILE.wasm with a stage of the job: `godwit job` draws them"}
 	}
-	return writeJSON(w, SubmitReply{ID: again}, err)
+	return writeJSON(w, SubmitReply{ID: again}, offeredError(r.Context(), again, err))
 }
 
 // Retry hands in a job of the tasks of another that failed, or never ran, with another module unless that is

@@ -18,11 +18,7 @@ import (
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(pattern string, h handler) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := h(w, r); err != nil {
-				writeError(w, asError(err))
-			}
-		})
+		mux.HandleFunc(pattern, answer(h, s.limit(pattern)))
 	}
 	s.each(handle)
 	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
@@ -87,6 +83,7 @@ func (s pages) each(handle func(pattern string, h handler)) {
 	handle("POST /v1/session", in.beginSession)
 	handle("DELETE /v1/session", in.endSession)
 	handle("POST /v1/session/codes", in.newCode)
+	handle("POST /v1/session/tickets", in.newTicket)
 	handle("GET /v1/events", s.events)
 	handle("GET /v1/home", s.home)
 	handle("GET /v1/machine", s.machine)
@@ -134,7 +131,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id, err := s.node.Submit(r.Context(), sub)
-	return writeJSON(w, SubmitReply{ID: id}, err)
+	return writeJSON(w, SubmitReply{ID: id}, offeredError(r.Context(), id, err))
 }
 
 // readSubmission reads a submission to an overlay that a server's node serves.

@@ -33,6 +33,7 @@ type Server struct {
 	reliable reliability
 	stopping context.Context // ends with the server, and streams with it
 	stop     context.CancelFunc
+	limit    func(pattern string) time.Duration // of a request without progress: limitOf
 	unix     net.Listener
 	tcp      net.Listener // nil where no address was given
 	lan      net.Listener // of ServeLAN; nil without
@@ -46,14 +47,17 @@ const (
 	idleTimeout   = 2 * time.Minute
 	// closeTimeout is how long requests under way may take at shutdown.
 	closeTimeout = 2 * time.Second
-	tokenBytes   = 32
+	// maxHeader bounds a request's header in bytes, and maxStreams the requests at once on a connection of HTTP/2.
+	maxHeader  = 64 << 10
+	maxStreams = 64
+	tokenBytes = 32
 )
 
 // NewServer listens on the data directory's socket and, if addr is not empty,
 // on that TCP address, which must be a loopback one. The token is kept in the
 // data directory, readable by its owner only.
 func NewServer(n *node.Node, dir, addr string, log *slog.Logger) (_ *Server, err error) {
-	s := &Server{node: n, overlays: n, monitoring: newMonitoring(n), log: log, dir: dir}
+	s := &Server{node: n, overlays: n, monitoring: newMonitoring(n), log: log, dir: dir, limit: limitOf}
 	if s.token, err = loadToken(filepath.Join(dir, TokenName)); err != nil {
 		return nil, err
 	}
@@ -92,15 +96,14 @@ func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan error, 3)
 	var servers []*http.Server
 	serve := func(h http.Handler, on net.Listener) {
-		if on == nil {
-			return
-		}
-		srv := s.serve(h)
+		srv := newHTTPServer(h, s.log)
 		servers = append(servers, srv)
 		go func() { ended <- srv.Serve(on) }()
 	}
 	serve(s.routes(), s.unix)
-	serve(s.guarded(door.Loopback, false), s.tcp)
+	if s.tcp != nil { // all clients have the same address
+		serve(s.guarded(door.Loopback, false), door.Limit(s.tcp, door.MaxConns, door.MaxConns))
+	}
 	if s.lan != nil {
 		host, _ := os.Hostname() // without one it is called by its address
 		serve(s.guarded(door.Addressed(host, host+".local"), true), s.lan)
@@ -127,12 +130,16 @@ func (s *Server) Run(ctx context.Context) error {
 	return ignoreClosed(err)
 }
 
-func (s *Server) serve(h http.Handler) *http.Server {
+// newHTTPServer returns a server of a listener. It bounds the size of headers and the time in which they arrive.
+func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		MaxHeaderBytes:    maxHeader,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ConnContext:       door.ConnContext,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 
@@ -171,7 +178,7 @@ func (s *Server) ServeLAN(addr string) (fingerprint string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("listening for the dashboard: %w", err)
 	}
-	s.lan = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*cert}, MinVersion: tls.VersionTLS12,
+	s.lan = tls.NewListener(door.Limit(l, door.MaxConns, door.MaxConnsEach), &tls.Config{Certificates: []tls.Certificate{*cert}, MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1"}})
 	return door.Fingerprint(cert), nil
 }

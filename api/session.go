@@ -12,6 +12,7 @@ import (
 
 	"godwit/api/door"
 	"godwit/api/web"
+	"godwit/task"
 )
 
 // A SessionRequest asks for a session: with a one-time code, or with the password over TLS.
@@ -20,10 +21,11 @@ type SessionRequest struct {
 	Password string `json:"password,omitempty"`
 }
 
-// A SessionReply says who asks.
+// SessionReply describes the caller of the API.
 type SessionReply struct {
 	By string `json:"by"` // door.BySocket, door.ByToken or door.ByCookie
-	// CSRF is what a page repeats in the header Godwit-CSRF with what changes something; "" of a program.
+	// CSRF is the token that a page sends in the header Godwit-CSRF with every request. Only the answer that begins the
+	// session contains it.
 	CSRF    string    `json:"csrf,omitempty"`
 	Expires time.Time `json:"expires,omitzero"` // when the session ends unless it is used
 }
@@ -35,8 +37,22 @@ type CodeReply struct {
 	Expires time.Time `json:"expires"`
 }
 
-// maxSessionBody bounds a SessionRequest, in bytes.
+// TicketRequest requests a ticket with which a browser downloads a file.
+type TicketRequest struct {
+	Path string `json:"path"` // of the file, escaped, below /v1/
+}
+
+// TicketReply is a ticket for a single download.
+type TicketReply struct {
+	URL     string    `json:"url"` // path with the ticket
+	Expires time.Time `json:"expires"`
+}
+
+// maxSessionBody bounds a SessionRequest and a TicketRequest, in bytes.
 const maxSessionBody = 4 << 10
+
+// maxShownPath bounds the part of a path that an error repeats, in bytes.
+const maxShownPath = 200
 
 // openPath is where a browser brings a one-time code.
 const openPath = "/open"
@@ -69,16 +85,21 @@ func (s sessions) withPages() http.Handler {
 	return mux
 }
 
+// openedFragment precedes the session's token in the address of the page that a code opens. A fragment never leaves the
+// browser, and the page removes it from the address at once.
+const openedFragment = "#session="
+
 // openDashboard takes a code that `godwit open` has made, and leads to the pages.
 func (s sessions) openDashboard(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet { // of HEAD a code is not used up
 		return
 	}
-	if _, err := s.keys.Redeem(w, r, r.URL.Query().Get("code")); err != nil {
+	c, err := s.keys.Redeem(w, r, r.URL.Query().Get("code"))
+	if err != nil {
 		http.Error(w, "This link was used already, or is too old. Run `godwit open` again.", http.StatusForbidden)
 		return
 	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, "/"+openedFragment+c.CSRF, http.StatusSeeOther)
 }
 
 func (s sessions) session(w http.ResponseWriter, r *http.Request) error {
@@ -125,6 +146,25 @@ func doorError(err error) *Error {
 func (s sessions) endSession(w http.ResponseWriter, r *http.Request) error {
 	s.keys.Leave(w, r)
 	return writeJSON(w, struct{}{}, nil)
+}
+
+// newTicket gives a page the address at which the browser downloads a file by itself.
+func (s sessions) newTicket(w http.ResponseWriter, r *http.Request) error {
+	var req TicketRequest
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSessionBody)).Decode(&req); err != nil {
+		return inputError(fmt.Errorf("reading the request: %w", err))
+	}
+	at, err := url.Parse(req.Path)
+	if err != nil || at.Scheme != "" || at.Host != "" || at.RawQuery != "" || !strings.HasPrefix(at.Path, "/v1/") {
+		return inputError(fmt.Errorf("path %q: want a path of this API without a query", task.Printable(req.Path, maxShownPath)))
+	}
+	ticket, until, err := s.keys.Ticket(r, at.Path)
+	if err != nil {
+		return &Error{Message: err.Error(), Kind: KindAuth, Status: http.StatusForbidden,
+			Hint: "send the request for the file itself, with the key that this request had"}
+	}
+	u := url.URL{Path: at.Path, RawPath: at.RawPath, RawQuery: url.Values{door.TicketParam: {ticket}}.Encode()}
+	return writeJSON(w, TicketReply{URL: u.String(), Expires: until.UTC()}, nil)
 }
 
 func (s sessions) newCode(w http.ResponseWriter, r *http.Request) error {

@@ -4,46 +4,47 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
-// A caller whose context ends does not wait for a loop that is busy, and its function never runs.
-func TestCallGivesUpWithItsContext(t *testing.T) {
-	c := &core{inbox: make(chan post, 1), stopped: make(chan struct{}), intake: newIntake()}
-	ctx, cancel := context.WithCancel(t.Context())
-	ran := false
-	done := make(chan error)
-	ways := map[string]func() error{
-		"do":   func() error { return c.do(ctx, func() { ran = true }) },
-		"doOf": func() error { return c.doOf(ctx, "peer", func() { ran = true }) },
-	}
-	for _, way := range ways {
-		go func() { done <- way() }()
-	}
-	own := <-c.inbox
-	<-c.intake.ready
-	peers, _ := c.intake.take()
-	cancel()
-	for range ways {
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, want context.Canceled", err)
+// A caller of a loop that never answers gives up in time, and its function does not run afterwards.
+func TestCallEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &core{inbox: make(chan post, 1), looks: make(chan post), first: make(chan post), stopped: make(chan struct{}),
+			intake: newIntake()}
+		for name, ask := range map[string]func(context.Context, func()) error{
+			"do":      c.do,
+			"look":    c.look,
+			"doFirst": c.doFirst,
+			"doOf":    func(ctx context.Context, f func()) error { return c.doOf(ctx, "peer", f) },
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			begun := time.Now()
+			err := ask(ctx, func() { t.Errorf("%s: an abandoned function runs", name) })
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Minute {
+				t.Errorf("%s: %v after %v, want the deadline's error after a minute", name, err, time.Since(begun))
+			}
 		}
-	}
-	own.call()
-	peers.call()
-	if ran {
-		t.Error("the function ran after its caller had given up")
-	}
+		(<-c.inbox).call()
+	})
 }
 
-// A caller whose context ends while its function runs waits for the function, which may write the caller's variables.
-func TestCallWaitsForWhatHasBegun(t *testing.T) {
-	c := &core{inbox: make(chan post, 1), stopped: make(chan struct{})}
-	ctx, cancel := context.WithCancel(t.Context())
-	ran := false
-	done := make(chan error)
-	go func() { done <- c.do(ctx, func() { cancel(); ran = true }) }()
-	(<-c.inbox).call()
-	if err := <-done; err != nil || !ran {
-		t.Errorf("got %v, ran: %v; want nil, true", err, ran)
-	}
+// A function that the loop has begun ends before its caller goes on, which reads what the function writes.
+func TestCallThatBeganIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &core{inbox: make(chan post), stopped: make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		over := false
+		go func() { (<-c.inbox).call() }()
+		err := c.do(ctx, func() {
+			cancel()
+			time.Sleep(time.Second)
+			over = true
+		})
+		if err != nil || !over {
+			t.Errorf("the caller went on with %v before its function had ended: %v", err, over)
+		}
+	})
 }

@@ -1,7 +1,10 @@
 package task
 
 import (
+	"encoding/json"
+	"os"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +67,45 @@ func TestGlobBase(t *testing.T) {
 	} {
 		if got := GlobBase(pattern); got != want {
 			t.Errorf("%s is below %s, want %s", pattern, got, want)
+		}
+	}
+}
+
+// TestMatchFileVectors holds MatchFile to what the other programs with the same patterns are held to: the Python client
+// and the dashboard.
+func TestMatchFileVectors(t *testing.T) {
+	text, err := os.ReadFile("testdata/globs.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Names   []string
+		Matches map[string][]string
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Names) < 40 || len(v.Matches) < 40 {
+		t.Errorf("there are %d names and %d patterns", len(v.Names), len(v.Matches))
+	}
+	for pattern, want := range v.Matches {
+		for _, name := range v.Names {
+			if got := MatchFile(pattern, name); got != slices.Contains(want, name) {
+				t.Errorf("%q matches %q: %v", pattern, name, got)
+			}
+		}
+	}
+}
+
+// TestMatchFileIsFast ends at once for patterns for which trying all ways would take hours.
+func TestMatchFileIsFast(t *testing.T) {
+	for pattern, name := range map[string]string{
+		strings.Repeat("**/", 10) + "b":    strings.Repeat("a/", 60) + "a",
+		strings.Repeat("*a", 60) + "*b":    strings.Repeat("a", 255),
+		strings.Repeat("**/*a*/", 8) + "b": strings.Repeat("aa/", 60) + "a",
+	} {
+		if MatchFile(pattern, name) {
+			t.Errorf("%.20s... matches %.20s...", pattern, name)
 		}
 	}
 }

@@ -40,13 +40,15 @@ type Refusal struct {
 // methods are all that the API has. OPTIONS is not among them: no other site is to ask what it may do.
 var methods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete}
 
-// CSRFHeader is the header in which a page repeats its session's token with what changes something.
+// CSRFHeader is the header in which a page sends its session's token with every request. The cookie alone opens
+// nothing: browsers also send it to other servers on this machine, because cookies ignore the port.
 const CSRFHeader = "Godwit-CSRF"
 
-// Guard returns a handler that has next answer what may pass.
+// Guard returns a handler that has next answer what may pass. Requests without a key have the time limits of Bounded;
+// next sets others for those with one.
 func (d *Door) Guard(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return Bounded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		harden(w.Header())
 		refusal := d.checkOrigin(cross, r)
 		if refusal == nil {
@@ -56,8 +58,11 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 			d.Refuse(w, *refusal)
 			return
 		}
+		if CallerOf(r) != nil {
+			know(r)
+		}
 		next.ServeHTTP(w, r)
-	})
+	}))
 }
 
 // harden has a browser frame nothing of the answer, run nothing that is not a file of the node, guess no
@@ -120,17 +125,13 @@ func (d *Door) admit(r *http.Request) (*http.Request, *Refusal) {
 		}
 		return with(r, &Caller{By: ByToken}), nil
 	}
-	s := d.Keys.sessionOf(r)
-	switch {
-	case s != nil && changes(r) && !d.Open(r) && !s.csrf(r.Header.Get(CSRFHeader)):
-		return r, &Refusal{Status: http.StatusForbidden, Message: "the header " + CSRFHeader + " is missing or old",
-			Hint: "GET /v1/session has it"}
-	case s != nil:
-		return with(r, &Caller{By: ByCookie, CSRF: s.token, Expires: s.until()}), nil
-	case d.Open(r):
+	if s := d.Keys.sessionOf(r); s != nil {
+		return with(r, &Caller{By: ByCookie, Expires: s.until()}), nil
+	}
+	if d.Open(r) {
 		return with(r, nil), nil
 	}
-	return r, d.noKey("no session, and no token")
+	return r, d.noKey("neither a token nor the session of an open page")
 }
 
 func (d *Door) noKey(why string) *Refusal {
@@ -143,8 +144,6 @@ func (d *Door) noKey(why string) *Refusal {
 	return f
 }
 
-func changes(r *http.Request) bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
-
 // The ways to be let in.
 const (
 	BySocket = "socket" // of the data directory, which has no door
@@ -155,8 +154,9 @@ const (
 // A Caller is who sent a request.
 type Caller struct {
 	By string // one of the ways
-	// CSRF is what a page repeats in CSRFHeader, Expires when its session ends unless it is used; of ByCookie.
-	CSRF    string
+	// CSRF is the session's token for CSRFHeader. It is set only by Keys.Redeem and Keys.Enter, which begin sessions.
+	CSRF string
+	// Expires is the time at which an unused session ends; zero unless By is ByCookie.
 	Expires time.Time
 }
 

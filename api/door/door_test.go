@@ -50,15 +50,26 @@ func TestGuard(t *testing.T) {
 		{"a wrong token", "GET", own + "/v1/status", map[string]string{"Authorization": "Bearer x"}, false, 401, ""},
 		{"an empty token", "GET", own + "/v1/status", map[string]string{"Authorization": ""}, false, 401, ""},
 		{"a wrong token with a cookie", "GET", own + "/v1/x", map[string]string{"Authorization": "Bearer x"}, true, 401, ""},
-		{"a browser", "GET", own + "/v1/status", map[string]string{"Sec-Fetch-Site": "same-origin"}, true, 200, ByCookie},
-		{"a browser by name", "GET", "http://localhost:7733/v1/status", nil, true, 200, ByCookie},
-		{"a browser through a tunnel", "GET", "http://[::1]:9/v1/status", nil, true, 200, ByCookie},
+		{"a browser", "GET", own + "/v1/status", map[string]string{"Sec-Fetch-Site": "same-origin", CSRFHeader: csrf}, true,
+			200, ByCookie},
+		{"a browser by name", "GET", "http://localhost:7733/v1/status", map[string]string{CSRFHeader: csrf}, true, 200,
+			ByCookie},
+		{"a browser through a tunnel", "GET", "http://[::1]:9/v1/status", map[string]string{CSRFHeader: csrf}, true, 200,
+			ByCookie},
+		{"a token without its cookie", "GET", own + "/v1/status", map[string]string{CSRFHeader: csrf}, false, 401, ""},
+		{"a page with a cookie alone", "GET", own + "/", nil, true, 200, ""},
+
+		{"GET with a cookie alone", "GET", own + "/v1/status", nil, true, 401, ""},
+		{"HEAD with a cookie alone", "HEAD", own + "/v1/files/x", nil, true, 401, ""},
+		{"events with a cookie alone", "GET", own + "/v1/events", nil, true, 401, ""},
+		{"the session with a cookie alone", "GET", own + "/v1/session", nil, true, 401, ""},
+		{"the token in the query", "GET", own + "/v1/status?ticket=" + csrf, nil, true, 401, ""},
 
 		{"a change", "POST", own + "/v1/pause", map[string]string{CSRFHeader: csrf, "Origin": own}, true, 200, ByCookie},
-		{"a change without its token", "POST", own + "/v1/pause", map[string]string{"Origin": own}, true, 403, ""},
-		{"PUT without its token", "PUT", own + "/v1/x", nil, true, 403, ""},
-		{"DELETE without its token", "DELETE", own + "/v1/x", nil, true, 403, ""},
-		{"a stale token", "DELETE", own + "/v1/x", map[string]string{CSRFHeader: strings.Repeat("0", 64)}, true, 403, ""},
+		{"a change without its token", "POST", own + "/v1/pause", map[string]string{"Origin": own}, true, 401, ""},
+		{"PUT without its token", "PUT", own + "/v1/x", nil, true, 401, ""},
+		{"DELETE without its token", "DELETE", own + "/v1/x", nil, true, 401, ""},
+		{"a stale token", "DELETE", own + "/v1/x", map[string]string{CSRFHeader: strings.Repeat("0", 64)}, true, 401, ""},
 
 		{"another name", "GET", "http://evil.example:7733/v1/status", nil, true, 421, ""},
 		{"another name with the token", "GET", "http://evil.example/v1/x", map[string]string{"Authorization": "Bearer " +
@@ -131,16 +142,21 @@ func TestCodesAndSessions(t *testing.T) {
 	k := NewKeys(token, nil)
 	now := time.Unix(1_000_000, 0)
 	k.now = func() time.Time { return now }
+	tokens := map[string]string{} // by the value of the cookie
 	redeem := func(code string) (*http.Cookie, error) {
 		w := httptest.NewRecorder()
-		if _, err := k.Redeem(w, httptest.NewRequest("GET", "/open", nil), code); err != nil {
+		caller, err := k.Redeem(w, httptest.NewRequest("GET", "/open", nil), code)
+		if err != nil {
 			return nil, err
 		}
-		return w.Result().Cookies()[0], nil
+		c := w.Result().Cookies()[0]
+		tokens[c.Value] = caller.CSRF
+		return c, nil
 	}
 	lives := func(c *http.Cookie) bool {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.AddCookie(c)
+		r.Header.Set(CSRFHeader, tokens[c.Value])
 		return k.sessionOf(r) != nil
 	}
 	for _, bad := range []string{"", "x", strings.Repeat("0", 2*secretBytes)} {
@@ -192,11 +208,14 @@ func TestBounds(t *testing.T) {
 	if _, err := k.Redeem(w, r, first); err != ErrCode || len(k.codes) > maxCodes {
 		t.Errorf("the first of many codes: %v, with %d kept", err, len(k.codes))
 	}
+	var tokens []string
 	for range maxSessions + 3 {
 		code, _ := k.Code()
-		if _, err := k.Redeem(w, r, code); err != nil {
+		c, err := k.Redeem(w, r, code)
+		if err != nil {
 			t.Fatal(err)
 		}
+		tokens = append(tokens, c.CSRF)
 	}
 	if len(k.sessions) != maxSessions {
 		t.Errorf("%d sessions are kept", len(k.sessions))
@@ -205,6 +224,7 @@ func TestBounds(t *testing.T) {
 	for i, want := range map[int]bool{0: false, len(cookies) - 1: true} {
 		r := httptest.NewRequest("DELETE", "/v1/session", nil)
 		r.AddCookie(cookies[i])
+		r.Header.Set(CSRFHeader, tokens[i])
 		if got := k.sessionOf(r) != nil; got != want {
 			t.Errorf("session %d lives: %v, want %v", i, got, want)
 		}

@@ -18,9 +18,12 @@ const (
 	longest  = 7 * 24 * time.Hour
 	// codeLife is how long a one-time code is good: a slow machine starts its browser meanwhile.
 	codeLife = 2 * time.Minute
-	// maxSessions and maxCodes bound what is kept. Of more the oldest goes.
+	// ticketLife is the validity of a download ticket: the page uses it at once.
+	ticketLife = time.Minute
+	// maxSessions, maxCodes and maxTickets bound what is kept. Of more the oldest goes.
 	maxSessions = 64
 	maxCodes    = 16
+	maxTickets  = 64
 	// secretBytes are more than can be guessed.
 	secretBytes = 32
 )
@@ -39,6 +42,7 @@ type Keys struct {
 	mu       sync.Mutex
 	codes    map[digest]time.Time // until when each is good
 	sessions map[digest]*session
+	tickets  map[digest]ticket
 }
 
 // A digest stands for a secret, so that finding one takes no time that tells of it.
@@ -46,7 +50,7 @@ type digest [sha256.Size]byte
 
 // A session is one browser's.
 type session struct {
-	token      string // against other sites
+	token      string // sent in CSRFHeader
 	made, used time.Time
 }
 
@@ -55,7 +59,7 @@ func NewKeys(token string, p *Password) *Keys {
 	of := sha256.Sum256([]byte("cookie of " + token))
 	const named = 4 // bytes that tell two nodes of one machine apart, whose cookies a browser keeps together
 	return &Keys{token: token, cookie: "godwit-" + hex.EncodeToString(of[:named]), password: p, now: time.Now,
-		codes: map[digest]time.Time{}, sessions: map[digest]*session{}}
+		codes: map[digest]time.Time{}, sessions: map[digest]*session{}, tickets: map[digest]ticket{}}
 }
 
 func secret() string {
@@ -141,7 +145,8 @@ func (k *Keys) forget(now time.Time) {
 	}
 }
 
-// sessionOf returns a copy of the session that a request's cookie is of, which it uses; nil for none.
+// sessionOf returns a copy of the session of a request and marks it as used; nil if there is none. The request must have
+// the session's cookie and, because any server on this machine may receive the cookie, the session's token or a ticket.
 func (k *Keys) sessionOf(r *http.Request) *session {
 	c, err := r.Cookie(k.cookie)
 	if err != nil {
@@ -157,6 +162,9 @@ func (k *Keys) sessionOf(r *http.Request) *session {
 	}
 	if !now.Before(s.until()) {
 		delete(k.sessions, d)
+		return nil
+	}
+	if !s.csrf(r.Header.Get(CSRFHeader)) && !k.spend(r, d, now) {
 		return nil
 	}
 	s.used = now

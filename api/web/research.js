@@ -1,13 +1,13 @@
-import {useData} from './live.js'
+import {download, useData} from './live.js'
 import {Plot, Strip, shares} from './draw.js'
-import {Card, Legend, Loaded, Peer, Rows, html} from './parts.js'
+import {Card, Do, Legend, Loaded, Peer, Rows, html} from './parts.js'
 import {between, clock, count, percent, sentence, short, text} from './words.js'
 
 const states = ['available', 'user-present', 'cpu-busy', 'leaving', 'unavailable']
 const seconds = t => new Date(t) / 1000
 
-const Trace = ({of}) => html`<a download href=${`/v1/peers/${encodeURIComponent(of)}/trace`}
-  aria-label=${'Trace of ' + short(of)}>trace</a>`
+const Trace = ({of}) => html`<${Do} kind="link" label="trace" name=${'Trace of ' + short(of)}
+  run=${() => download(`/v1/peers/${encodeURIComponent(of)}/trace`)}/>`
 
 function Histories({of, me}) {
   const spells = of.flatMap(m => m.spells || [])

@@ -1,5 +1,5 @@
-import {useData} from './live.js'
-import {Loaded, Peer, Rows, html} from './parts.js'
+import {download, useData} from './live.js'
+import {Do, Loaded, Peer, Rows, html} from './parts.js'
 import {clock, short, size, text} from './words.js'
 
 export const jobPath = (id, rest = '') => `/v1/jobs/${encodeURIComponent(id)}${rest}`
@@ -9,7 +9,8 @@ const attempt = a => [html`<${Peer} id=${a.worker}/>`, clock(a.start), a.end ? c
 
 function Output({job, index, of}) {
   const name = of.name.split('/').map(encodeURIComponent).join('/')
-  return html`<li><a download href=${jobPath(job, `/tasks/${index}/outputs/${name}`)}>${text(of.name)}</a>
+  return html`<li><${Do} kind="link" label=${text(of.name)}
+    run=${() => download(jobPath(job, `/tasks/${index}/outputs/${name}`))}/>
     <span class="soft"> ${size(of.size)}</span></li>`
 }
 

@@ -25,8 +25,8 @@ func newOpen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open",
 		Short: "Open the node's dashboard in a browser",
-		Long: `Open the node's dashboard in a browser. The link is good once, for two minutes; the browser stays let in for
-twelve hours after it was last used.`,
+		Long: `Open the node's dashboard in a browser. The link is good once, for two minutes. Its tab stays let in for twelve
+hours after it was last used.`,
 		Example: `  godwit open
   godwit open --print   for a browser that is started by hand`,
 		Args: cobra.NoArgs,

@@ -21,7 +21,41 @@ func seeDoor(f *face) (string, error) {
 	if err := stranger.await(`document.querySelector("main.door [role=alert]")`); err != nil {
 		return "", err
 	}
-	return "shut, then let in", f.enter()
+	if err := f.enter(); err != nil {
+		return "", err
+	}
+	if err := f.seeCookieAlone(); err != nil {
+		return "", fmt.Errorf("a cookie alone: %w", err)
+	}
+	if err := f.seeReload(); err != nil {
+		return "", fmt.Errorf("a reload: %w", err)
+	}
+	// The stranger's tab is let in as well, because it is of the same browser and a tab with a session is open.
+	return "shut, then let in; a cookie alone opens nothing", stranger.await(`document.querySelector("main h1.sentence")`)
+}
+
+// seeCookieAlone has the browser send requests with the session's cookie and without its token.
+func (f *face) seeCookieAlone() error {
+	const ask = `Promise.all(["/v1/session", "/v1/home", "/v1/events", "/v1/jobs", "/v1/machine"].map(p =>
+		fetch(p).then(r => r.text().then(t => r.status === 401 && !/[0-9a-f]{64}/.test(t))))).then(l => l.every(x => x))`
+	refused, err := eval[bool](f.tab, ask)
+	if err == nil && !refused {
+		err = errors.New("a request was answered")
+	}
+	const hidden = `!location.href.includes("session") && document.cookie === ""`
+	if bare, e := eval[bool](f.tab, hidden); e != nil || !bare {
+		err = errors.Join(err, e, errors.New("the address or the cookie shows a secret"))
+	}
+	f.tab.forgive("401")
+	return err
+}
+
+// seeReload loads the page anew in its tab, which keeps its session.
+func (f *face) seeReload() error {
+	if err := f.tab.do(chromedp.Reload()); err != nil {
+		return err
+	}
+	return errors.Join(f.tab.await(`document.querySelector("main h1.sentence")`), f.tab.trouble())
 }
 
 // enter has the tab at node 0 let in.
@@ -40,13 +74,18 @@ func (f *face) letIn(i int) (*tab, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.do(chromedp.Navigate(door)); err != nil {
-		return nil, err
-	}
-	if err := t.await(`document.querySelector("main h1.sentence")`); err != nil {
+	if err := t.pass(door); err != nil {
 		return nil, err
 	}
 	return t, t.trouble()
+}
+
+// pass goes through the door by a link, and waits for Home.
+func (t *tab) pass(door string) error {
+	if err := t.do(chromedp.Navigate(door)); err != nil {
+		return err
+	}
+	return t.await(`document.querySelector("main h1.sentence")`)
 }
 
 // state waits until node 0 says that it is in a state, and returns why.

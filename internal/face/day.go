@@ -82,6 +82,9 @@ func seeDay(f *face) (string, error) {
 		return "", err
 	}
 	defer t.close()
+	if err := t.pass(r.door()); err != nil {
+		return "", err
+	}
 	if err := t.visit(""); err != nil {
 		return "", err
 	}

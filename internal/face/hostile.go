@@ -30,6 +30,9 @@ func seeHostile(f *face) (string, error) {
 		return "", err
 	}
 	defer t.close()
+	if err := t.pass(r.door()); err != nil {
+		return "", err
+	}
 	shown := 0
 	for _, s := range f.sights() {
 		if err := t.visit(s.hash); err != nil {

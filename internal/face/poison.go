@@ -75,7 +75,7 @@ func newRelay(s *swarm, i int, change func(any) any, events http.HandlerFunc, ke
 	pages := web.Handler()
 	mux.Handle("GET /{$}", pages)
 	mux.Handle("GET "+web.Prefix, pages)
-	mux.HandleFunc("GET /v1/session", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"csrf":"none"}`) })
+	mux.HandleFunc("GET /v1/session", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"by":"cookie"}`) })
 	mux.HandleFunc("GET /v1/events", r.events)
 	mux.HandleFunc("GET /v1/", func(w http.ResponseWriter, req *http.Request) {
 		b, err := r.answer(s.origin(i)+req.URL.RequestURI(), token)
@@ -89,6 +89,12 @@ func newRelay(s *swarm, i int, change func(any) any, events http.HandlerFunc, ke
 	r.Server = httptest.NewServer(mux)
 	return r, nil
 }
+
+// door returns the address that opens the pages: the relay accepts every token.
+func (r *relay) door() string { return r.URL + "/#session=" + strings.Repeat("0", tokenDigits) }
+
+// tokenDigits is the length of a session's token.
+const tokenDigits = 64
 
 // answer is what the node says, changed.
 func (r *relay) answer(url, token string) ([]byte, error) {

@@ -3,8 +3,8 @@ package submission
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,18 +15,13 @@ import (
 	"godwit/api"
 	"godwit/blocks/seal"
 	"godwit/internal/failure"
+	"godwit/lab/table"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
 
 // resultName is the output whose fields are columns.
 const resultName = "result.json"
-
-// maxFields bounds the columns that tasks may add, and maxField a value, in bytes: programs wrote them.
-const (
-	maxFields = 1000
-	maxField  = 32 << 10
-)
 
 // A row is one of a table of results: texts by the columns' names.
 type row struct {
@@ -48,7 +43,7 @@ func CheckTable(path string) error {
 
 // Tabulate writes a table of the ended tasks of a job: one row a task, its parameters, how it ended, and the
 // fields of its result.json or of the last line of its standard output, where that is an object of JSON; else
-// that line as "value". asJSON writes an object a line, else it is CSV.
+// that line as "value". asJSON writes an object a line, else it is CSV whose cells no spreadsheet executes.
 func Tabulate(ctx context.Context, client *api.Client, ref string, w io.Writer, asJSON bool) (rows int, err error) {
 	if asJSON {
 		err = eachRow(ctx, client, ref, func(r *row) error {
@@ -57,44 +52,23 @@ func Tabulate(ctx context.Context, client *api.Client, ref string, w io.Writer, 
 		})
 		return rows, err
 	}
-	names := map[string]bool{}
-	var params []string
+	var of columns
 	err = eachRow(ctx, client, ref, func(r *row) error {
-		for _, p := range r.params { // those of stages differ
-			if !slices.Contains(params, p.Name) {
-				params = append(params, p.Name)
-			}
-		}
-		for k := range r.fields {
-			names[k] = len(names) < maxFields || names[k]
-		}
+		of.add(r)
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
-	maps.DeleteFunc(names, func(_ string, keep bool) bool { return !keep })
-	fields := slices.Sorted(maps.Keys(names))
-	out := csv.NewWriter(w)
-	if err := out.Write(slices.Concat(fixedColumns, params, fields)); err != nil {
+	out := table.NewCSV(w, false)
+	if err := out.Write(of.names()); err != nil {
 		return 0, err
 	}
 	err = eachRow(ctx, client, ref, func(r *row) error {
 		rows++
-		line := slices.Clone(r.fixed)
-		for _, name := range params {
-			line = append(line, r.param(name))
-		}
-		for _, f := range fields {
-			line = append(line, r.fields[f])
-		}
-		return out.Write(line)
+		return of.write(out, r)
 	})
-	out.Flush()
-	if err == nil {
-		err = out.Error()
-	}
-	return rows, err
+	return rows, errors.Join(err, out.Flush())
 }
 
 // param is the value of a parameter; "" of a task that has none of that name.
@@ -189,9 +163,9 @@ func (r *row) say(ctx context.Context, client *api.Client, sealer *seal.Sealer, 
 			r.fields["value"] = clipField(string(b))
 			return nil
 		}
-		for k, v := range o {
+		for _, k := range slices.Sorted(maps.Keys(o)) {
 			if len(r.fields) < maxFields {
-				r.fields[clipField(k)] = textOf(v)
+				r.fields[clipField(k)] = textOf(o[k])
 			}
 		}
 		return nil

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any, BinaryIO, Iterator, List, Mapping, Set, Union
+from typing import Any, BinaryIO, Iterator, Mapping, Set, Union
 
 from ._errors import GodwitError
+from ._globs import matches
 
 Content = Union[bytes, str, Path, BinaryIO]  # bytes, or the path of a file, or a file
 
@@ -52,7 +53,8 @@ class Inputs:
         base = pattern if pattern.endswith("/") else "/".join(re.split(r"[*?\[]", pattern)[0].split("/")[:-1])
         base = base.strip("/")
         names = {*self._below(base), *(n for n in self._given if n.startswith(base + "/" if base else ""))}
-        found = {n for n in names if pattern.endswith("/") or matches(pattern.split("/"), n.split("/"))}
+        parts = pattern.split("/")
+        found = {n for n in names if pattern.endswith("/") or matches(parts, n.split("/"))}
         if not found:
             raise GodwitError(f"the job names {pattern!r}, and no file matches; files are looked up in "
                               f"{self._directory.resolve()}")
@@ -74,39 +76,3 @@ class Inputs:
         if unknown:
             names = ", ".join(sorted(self._named)) or "none"
             raise GodwitError(f"the job names no file {unknown[0]!r}; it names {names}")
-
-
-def matches(pattern: List[str], name: List[str]) -> bool:
-    """Says whether a pattern of files matches a name, both by components, as the node does: ** stands for any number of
-    directories, and what begins with a dot is matched by a component that does, alone."""
-    if not pattern or not name:
-        return not pattern and not name
-    if pattern[0] == "**":
-        deeper = len(name) > 1 and not name[0].startswith(".") and matches(pattern, name[1:])
-        return deeper or matches(pattern[1:], name)
-    if name[0].startswith(".") and not pattern[0].startswith("."):
-        return False
-    return _component(pattern[0]).fullmatch(name[0]) is not None and matches(pattern[1:], name[1:])
-
-
-def _component(pattern: str) -> "re.Pattern[str]":
-    """Makes an expression of one component of a pattern: *, ?, [a-z], [^a-z], and a backslash before one of these."""
-    out, i = "", 0
-    while i < len(pattern):
-        c = pattern[i]
-        i += 1
-        if c == "*":
-            out += "[^/]*"
-        elif c == "?":
-            out += "[^/]"
-        elif c == "[" and "]" in pattern[i + 1:]:
-            end = pattern.index("]", i + 1)
-            inner = pattern[i:end].replace("\\", "\\\\")
-            out += "[" + (inner if inner.startswith("^") else inner.replace("^", "\\^")) + "]"
-            i = end + 1
-        elif c == "\\" and i < len(pattern):
-            out += re.escape(pattern[i])
-            i += 1
-        else:
-            out += re.escape(c)
-    return re.compile(out)

@@ -134,8 +134,8 @@ func endEvent(a *message.AttemptStatus) string {
 func (r *Run) eventLines(events []event) [][]string {
 	rows := [][]string{{"at_s", "event", "job", "task", "class", "server", "reason"}}
 	for _, e := range events {
-		rows = append(rows, []string{r.instant(e.At), e.Event, plainText(string(e.Job)), e.Task, plainText(e.Class),
-			plainText(e.Server), plainText(e.Reason)})
+		rows = append(rows, []string{r.instant(e.At), e.Event, string(e.Job), e.Task, e.Class,
+			e.Server, e.Reason})
 	}
 	return rows
 }

@@ -1,16 +1,15 @@
 package measure
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"godwit/lab/files"
+	"godwit/lab/table"
 	"godwit/task"
 )
 
@@ -66,19 +65,15 @@ func Export(dir string, r *Run, tasks []TaskTimes) error {
 	return nil
 }
 
+// writeCSV writes rows with the line ends of RFC 4180, section 2.
 func writeCSV(w io.Writer, rows [][]string) error {
-	c := csv.NewWriter(w)
-	c.UseCRLF = true // RFC 4180, section 2
-	return c.WriteAll(rows)
-}
-
-// plainText is a cell of text that no spreadsheet takes for a formula (OWASP, CSV
-// Injection): names of hosts and classes, and reasons, may be anybody's.
-func plainText(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
+	out := table.NewCSV(w, true)
+	for _, row := range rows {
+		if err := out.Write(row); err != nil {
+			return err
+		}
 	}
-	return s
+	return out.Flush()
 }
 
 // decimals is a number of a cell; empty if it is none.
@@ -130,8 +125,8 @@ func (r *Run) jobLines(tasks []TaskTimes) [][]string {
 	for i := range tasks {
 		t := &tasks[i]
 		rows = append(rows, []string{
-			plainText(string(t.Job)), strconv.FormatUint(t.Task, 10), plainText(t.Name), plainText(t.Class),
-			plainText(names(t.Server)),
+			string(t.Job), strconv.FormatUint(t.Task, 10), t.Name, t.Class,
+			names(t.Server),
 			r.instant(t.Submitted), r.instant(t.Sent), r.instant(t.Started), r.instant(t.Done),
 			r.part(t.Submitted, t.Sent), r.part(t.Sent, t.Started), r.part(t.Started, t.Done), r.part(t.Submitted, t.Done),
 			decimals(t.Work.Seconds()), t.State, strconv.Itoa(t.Attempts), strconv.Itoa(t.TimedOut), strconv.Itoa(t.Moves),
@@ -162,7 +157,7 @@ func classLines(classes []ClassRow) [][]string {
 		"waiting_s", "waiting_half_s", "communication_s", "communication_half_s", "execution_s", "execution_half_s",
 		"response_s", "response_half_s", "lost_s"}}
 	for _, c := range classes {
-		row := []string{plainText(c.Class), strconv.Itoa(c.Arrived), strconv.Itoa(c.Done), strconv.Itoa(c.Failed),
+		row := []string{c.Class, strconv.Itoa(c.Arrived), strconv.Itoa(c.Done), strconv.Itoa(c.Failed),
 			strconv.Itoa(c.TimedOut), strconv.Itoa(c.Moves),
 			decimals(c.DesiredRate), decimals(c.Rate), decimals(c.Throughput), decimals(c.DesiredWork), decimals(c.Work)}
 		for _, m := range []BatchMean{c.Waiting, c.Communication, c.Execution, c.Response} {
@@ -181,7 +176,7 @@ func rateLines(rates []RateRow) [][]string {
 		if s.Measured > 0 {
 			measured = decimals(s.Measured)
 		}
-		rows = append(rows, []string{plainText(s.Server), plainText(s.Class), decimals(s.Imposed), measured,
+		rows = append(rows, []string{s.Server, s.Class, decimals(s.Imposed), measured,
 			strconv.Itoa(s.Done)})
 	}
 	return rows
@@ -191,7 +186,7 @@ func rateLines(rates []RateRow) [][]string {
 func upLines(ups []ServerRow) [][]string {
 	rows := [][]string{{"server", "availability", "up", "failures", "mean_up_s", "mean_down_s", "busy"}}
 	for _, u := range ups {
-		rows = append(rows, []string{plainText(u.Server), decimals(u.Availability), decimals(u.Up), strconv.Itoa(u.Failures),
+		rows = append(rows, []string{u.Server, decimals(u.Availability), decimals(u.Up), strconv.Itoa(u.Failures),
 			decimals(u.MeanUp), decimals(u.MeanDown), decimals(u.Busy)})
 	}
 	return rows
@@ -206,7 +201,7 @@ func (r *Run) systemLines(classes []ClassRow, ups []ServerRow) [][]string {
 	}
 	return [][]string{
 		{"figure", "value"},
-		{"policy", plainText(r.Policy)},
+		{"policy", r.Policy},
 		{"seed", strconv.FormatUint(r.Seed, 10)},
 		{"begun", plainTime(r.From).Format(time.RFC3339Nano)},
 		{"length_s", decimals(r.length())},

@@ -193,17 +193,6 @@ func TestRatesRoundTrip(t *testing.T) {
 	}
 }
 
-func TestPlainText(t *testing.T) {
-	for text, want := range map[string]string{
-		"": "", "lpas": "lpas", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@A1": "'@A1", "\tx": "'\tx", "\rx": "'\rx",
-		"a=b": "a=b",
-	} {
-		if got := plainText(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
-	}
-}
-
 // TestTables: what is known of a class, a rate and a server, in numbers.
 func TestTables(t *testing.T) {
 	r := smallRun()
