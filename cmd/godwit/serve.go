@@ -20,7 +20,6 @@ import (
 	"godwit/node"
 	"godwit/owner"
 	"godwit/sandbox"
-	"godwit/task"
 )
 
 const (
@@ -161,17 +160,6 @@ func announce(out io.Writer, r testbed.Ready, fd int) {
 	if err := json.NewEncoder(f).Encode(r); err != nil {
 		slog.Warn("could not tell that the node is ready", "fd", fd, "err", err)
 	}
-}
-
-func startFailure(err error, cfg node.Config) error {
-	if inFile := (*task.Error)(nil); errors.As(err, &inFile) {
-		return &failure.Error{Code: failure.ExitUsage, Err: err, Hint: inFile.Hint}
-	}
-	f := &failure.Error{Code: failure.ExitFailed, Err: err}
-	if errors.Is(err, node.ErrInUse) {
-		f.Hint = fmt.Sprintf("another node uses %s: stop it, or give this one its own --data-dir", cfg.DataDir)
-	}
-	return f
 }
 
 func newLog(w io.Writer, format, levels string) (*slog.Logger, error) {
