@@ -159,6 +159,9 @@ func (o *overlays) serveJoined(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := o.reopenJobs(ctx); err != nil {
+		return err
+	}
 	for _, j := range known {
 		m, err := o.newMembership(ctx, j)
 		if err != nil {

@@ -195,7 +195,7 @@ func spoil(path string, change func([]byte) []byte) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
-func filesOf(t *testing.T, dir string) (names []string) {
+func filesOf(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(dir), ".", func(p string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && e.Name() != "LOCK" {

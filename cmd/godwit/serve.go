@@ -48,17 +48,25 @@ func (d *doors) check() error {
 	return nil
 }
 
-// serve runs a node and its API until ctx ends. A node in which a machine panicked is made
-// anew, from what is durable.
+// serve runs a node and its API until ctx ends. A node in which a machine panicked, or that found its
+// store damaged, is made anew, from what is durable and readable.
 func serve(ctx context.Context, out io.Writer, cfg node.Config, at doors) error {
+	var because error // damage of the store, which the next start repairs
 	for starts := 1; ; starts++ {
 		begun := time.Now()
 		next, err := serveOnce(ctx, out, cfg, at)
+		if because != nil && errors.Is(err, node.ErrInUse) { // the damaged store did not close
+			return startFailure(because, cfg)
+		}
 		if time.Since(begun) > soonAfter {
 			starts = 0
 		}
-		if !errors.Is(err, node.ErrPanic) || ctx.Err() != nil || starts >= maxStarts {
+		damaged := errors.Is(err, node.ErrStoreDamaged)
+		if !damaged && !errors.Is(err, node.ErrPanic) || ctx.Err() != nil || starts >= maxStarts {
 			return err
+		}
+		if damaged {
+			because = err
 		}
 		cfg.Log.Error("the node is started anew", "because", err)
 		at = next
