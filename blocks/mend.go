@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -9,6 +10,13 @@ import (
 	ds "github.com/ipfs/go-datastore"
 	"github.com/ipfs/go-datastore/query"
 )
+
+// IsValue reports whether a value of a datastore is the block that its key names. It returns false
+// for keys that name no block.
+func IsValue(key string, value []byte) bool {
+	d, ok := digestIn(key, dataPrefix)
+	return ok && sha256.Sum256(value) == [sha256.Size]byte(d)
+}
 
 // Mend makes the blocks of a datastore consistent that was recovered from a damaged one: a record
 // without its block is removed, and a block without its record gets one, as if it was stored long

@@ -133,6 +133,9 @@ func TestDamagedStore(t *testing.T) {
 	counts := map[string]int{}
 	for how, change := range damage {
 		for _, name := range filesOf(t, pristine.dir) {
+			if strings.HasSuffix(name, ".copy") {
+				continue // it is read where its original is damaged: see TestRecoverAfterDamageToOneFile
+			}
 			r := pristine
 			r.dir = filepath.Join(t.TempDir(), "store")
 			if err := os.CopyFS(r.dir, os.DirFS(pristine.dir)); err != nil {

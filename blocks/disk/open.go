@@ -96,7 +96,7 @@ func openBoth(dir string, d *disk, lock io.Closer) (s *store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	segments, err := openSegments(d, filepath.Join(dir, "segments"))
+	segments, err := openSegments(d, filepath.Join(dir, segmentsName))
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (r *recovering) all() error {
 	if err := settle(d, d.dir); err != nil {
 		return err
 	}
-	segments, err := openSegments(d, filepath.Join(d.dir, "segments"))
+	segments, err := openSegments(d, filepath.Join(d.dir, segmentsName))
 	if err != nil {
 		return err
 	}

@@ -60,3 +60,15 @@ func (k *Kept) Lost(again bool) ([]byte, error) {
 	}
 	return durable.Encode(&st)
 }
+
+// ForgottenKey returns the key under which the Submitter notes that the job was forgotten to which
+// one of its other keys belongs, or "" if that key belongs to no job.
+func ForgottenKey(key string) string {
+	for _, prefix := range []string{submitterJob, ResultsPrefix, submitterChecks, submitterLoans, submitterOthers} {
+		if rest, ok := strings.CutPrefix(key, prefix); ok {
+			id, _, _ := strings.Cut(rest, "/")
+			return submitterForgotten + id
+		}
+	}
+	return ""
+}
