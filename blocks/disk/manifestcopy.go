@@ -127,22 +127,22 @@ func readManifest(fsys vfs.FS, name string) (manifest, error) {
 }
 
 // mendManifest replaces a manifest by its copy if the manifest is damaged, or lost its end, and the
-// copy is whole. It reports whether the manifest is whole now.
-func mendManifest(fsys vfs.FS, name string) (bool, error) {
+// copy is whole. It returns the manifest as it is now.
+func mendManifest(fsys vfs.FS, name string) (manifest, error) {
 	m, err := readManifest(fsys, name)
 	if err != nil {
-		return false, err
+		return m, err
 	}
 	c, err := readManifest(fsys, name+copySuffix)
 	if err != nil {
-		return false, err
+		return m, err
 	}
 	lostEnd := m.whole && c.edits > m.edits && bytes.HasPrefix(c.bytes, m.bytes)
 	if !c.whole || m.whole && !lostEnd || c.edits < m.edits {
-		return m.whole, nil
+		return m, nil
 	}
 	slog.Warn("store: a damaged manifest is replaced by its copy", "file", name)
-	return true, replace(fsys, name, c.bytes)
+	return c, replace(fsys, name, c.bytes)
 }
 
 // replace writes a file whole or not at all.

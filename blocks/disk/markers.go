@@ -1,7 +1,9 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,8 +37,34 @@ func prepare(fsys vfs.FS, dir string) error {
 	if err != nil || current == "" {
 		return err
 	}
-	_, err = mendManifest(fsys, fsys.PathJoin(dir, current))
-	return err
+	m, err := mendManifest(fsys, fsys.PathJoin(dir, current))
+	if err != nil || !m.whole {
+		return err // if it is not whole, the database says so when it opens
+	}
+	return checkLogs(fsys, dir, numbered(names, logSuffix), m.version.minLog)
+}
+
+// checkLogs returns ErrCorrupt if a log that is not in tables yet is damaged before its end. The
+// database itself takes some of this damage for the end of the log, and drops all that follows.
+func checkLogs(fsys vfs.FS, dir string, logs []uint64, least uint64) error {
+	for _, n := range logs {
+		if n < least {
+			continue
+		}
+		name := fsys.PathJoin(dir, fmt.Sprintf("%06d%s", n, logSuffix))
+		f, err := fsys.Open(name)
+		if err != nil {
+			return err
+		}
+		read, err := readRecords(f, uint32(n&math.MaxUint32), func([]byte) bool { return true })
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		if read.damaged > 0 {
+			return fmt.Errorf("%w: %s is damaged before its end", ErrCorrupt, name)
+		}
+	}
+	return nil
 }
 
 // markers returns the name of the current manifest, "" for a database that is not made yet. Two empty

@@ -70,7 +70,6 @@ func serve(ctx context.Context, out io.Writer, cfg node.Config, at doors) error 
 		}
 		cfg.Log.Error("the node is started anew", "because", err)
 		at = next
-		at.readyFD = 0 // it was told who waits for it
 	}
 }
 
@@ -112,6 +111,7 @@ func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, at doors) (d
 		fmt.Fprint(out, welcome(cfg.Overlays, &rules, node.Machine()))
 	}
 	announce(out, testbed.Ready{PeerID: n.ID(), Addrs: n.Addrs(), API: srv.Addr()}, at.readyFD)
+	at.readyFD = 0 // whoever waits was told, and is told once
 	if at.api != "" {
 		at.api = srv.Addr() // the same again
 	}
