@@ -220,9 +220,17 @@ func ownAddresses() (out []net.IP) {
 	return out
 }
 
+// isToken reports whether a text has the form of a token. A damaged token is replaced, because
+// nothing else depends on it: clients read the file.
+func isToken(text string) bool {
+	raw, err := hex.DecodeString(text)
+	return err == nil && len(raw) == tokenBytes && text == strings.ToLower(text)
+}
+
+// loadToken returns the token in the file, or writes a new one if the file has none or is damaged.
 func loadToken(path string) (string, error) {
 	b, err := os.ReadFile(path)
-	if token := strings.TrimSpace(string(b)); err == nil && len(token) >= 2*tokenBytes {
+	if token := strings.TrimSpace(string(b)); err == nil && isToken(token) {
 		if err := os.Chmod(path, 0o600); err != nil {
 			return "", fmt.Errorf("protecting the API's token: %w", err)
 		}

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +38,17 @@ type joinedRecord struct {
 	Share    float64 `json:"share"`
 	// Meetings are how holders of a ticket find each other.
 	Meetings []meetingRecord `json:"meetings,omitempty"`
+	// Sum is the SHA-256 of the record without it; nil in files of older versions.
+	Sum []byte `json:"sum,omitempty"`
+}
+
+// sum returns the checksum of the record's other fields. It finds damage that still decodes, for
+// example in a pass.
+func (r joinedRecord) sum() ([]byte, error) {
+	r.Sum = nil
+	b, err := json.Marshal(r)
+	s := sha256.Sum256(b)
+	return s[:], err
 }
 
 // meetingRecord is an overlay.Meeting on disk.
@@ -57,10 +70,17 @@ func (j *joined) record() (joinedRecord, error) {
 	for _, m := range j.Meetings {
 		r.Meetings = append(r.Meetings, meetingRecord(m))
 	}
+	if err != nil {
+		return r, err
+	}
+	r.Sum, err = r.sum()
 	return r, err
 }
 
 func (r *joinedRecord) open() (joined, error) {
+	if sum, err := r.sum(); err != nil || r.Sum != nil && !bytes.Equal(sum, r.Sum) {
+		return joined{}, errors.Join(errors.New("the record does not match its checksum"), err)
+	}
 	first, m, err := openVersions(r.First, r.Manifest)
 	if err != nil {
 		return joined{}, err
@@ -103,11 +123,11 @@ func (o *overlays) loadJoined() (known []joined, unknown []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, r := range records {
+	for i, r := range records {
 		j, err := r.open()
-		if err != nil {
-			o.log.Error("an overlay that was joined cannot be read", "file", o.cfg.joinedFile(), "err", err)
-			continue
+		if err != nil { // without it, the file would be written again without this overlay and its pass
+			return nil, nil, fmt.Errorf("reading the overlays joined: %w: %s: overlay %d: %w", ErrDamaged,
+				o.cfg.joinedFile(), i+1, err)
 		}
 		known = append(known, j)
 	}
@@ -137,6 +157,9 @@ func (o *overlays) loadJoined() (known []joined, unknown []string, err error) {
 func (o *overlays) serveJoined(ctx context.Context) error {
 	known, unknown, err := o.loadJoined()
 	if err != nil {
+		return err
+	}
+	if err := o.reopenJobs(ctx); err != nil {
 		return err
 	}
 	for _, j := range known {
@@ -172,8 +195,15 @@ func readJoined(file string) ([]joinedRecord, error) {
 	}
 	defer f.Close()
 	var records []joinedRecord
-	if err := json.NewDecoder(io.LimitReader(f, maxJoinedFile)).Decode(&records); err != nil {
-		return nil, fmt.Errorf("reading the overlays joined: %s: %w", file, err)
+	b, err := io.ReadAll(io.LimitReader(f, maxJoinedFile+1))
+	if err == nil && len(b) > maxJoinedFile {
+		err = fmt.Errorf("more than %d bytes", maxJoinedFile)
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &records) // nothing may follow the list
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the overlays joined: %w: %s: %w", ErrDamaged, file, err)
 	}
 	return records, nil
 }

@@ -65,22 +65,12 @@ func closeToOthers(cfg Config) error {
 	return nil
 }
 
-// openStore opens the node's store, or, in place of one that is damaged, a new one.
+// openStore opens the node's store. Of one that is damaged it recovers what is readable first.
 func openStore(cfg Config) (ds.Batching, error) {
-	dir := filepath.Join(cfg.DataDir, "store")
+	dir := cfg.storeDir()
 	data, err := disk.Open(dir)
-	if errors.Is(err, disk.ErrCorrupt) {
-		aside, e := disk.MoveAside(dir)
-		if e != nil {
-			return nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
-		}
-		cfg.Log.Error("the node's store is damaged: it was put aside, and the node begins with an empty one; what other "+
-			"nodes have of it comes back from them",
-			"err", err, "aside", aside)
-		if err := os.WriteFile(cfg.recoverFile(), nil, 0o600); err != nil {
-			return nil, fmt.Errorf("marking the store as lost: %w", err)
-		}
-		data, err = disk.Open(dir)
+	if errors.Is(err, disk.ErrCorrupt) && !isLocked(err) {
+		data, err = recoverStore(cfg, dir, err)
 	}
 	if isLocked(err) {
 		return nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)

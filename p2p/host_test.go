@@ -1,10 +1,12 @@
 package p2p
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -225,6 +227,56 @@ func TestLoadOrCreateKey(t *testing.T) {
 	if _, err := LoadSwarmKey(path); err == nil || !strings.Contains(err.Error(), "/key/swarm/psk/1.0.0/") {
 		t.Errorf("a file that is no swarm key: %v", err)
 	}
+}
+
+// A key file with any one byte changed, removed or added is refused, and never replaced.
+func TestLoadKeyDetectsEveryDamagedByte(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	if _, err := LoadOrCreateKey(path); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := [][]byte{nil, whole[:len(whole)/2], append(slices.Clone(whole), 0)}
+	for i := range whole {
+		for _, bit := range []byte{1, 0x80} {
+			b := slices.Clone(whole)
+			b[i] ^= bit
+			damaged = append(damaged, b, slices.Delete(slices.Clone(whole), i, i+1))
+		}
+	}
+	for _, b := range damaged {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadOrCreateKey(path); !errors.Is(err, ErrKeyDamaged) || !strings.Contains(err.Error(), path) {
+			t.Fatalf("%x of %x: %v", b, whole, err)
+		}
+		if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, b) {
+			t.Fatalf("the damaged file was replaced: %v", err)
+		}
+	}
+}
+
+// Whatever the bytes of a key file, a key that is accepted is stored as these bytes.
+func FuzzOpenKey(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "key")
+	if err := StoreKey(path, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))); err != nil {
+		f.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		key, err := openKey(b)
+		if err == nil && !key.Equal(ed25519.NewKeyFromSeed(key.Seed())) {
+			t.Errorf("%x was accepted", b)
+		}
+	})
 }
 
 func BenchmarkRequest(b *testing.B) {

@@ -27,8 +27,14 @@ const (
 	maxKeyFile = 4096
 )
 
+// ErrKeyDamaged is wrapped by the errors of LoadOrCreateKey for a key file whose bytes are not
+// those that were stored.
+var ErrKeyDamaged = errors.New("the key is damaged")
+
 // LoadOrCreateKey reads a node's identity from path, a private key as libp2p
-// marshals it, or makes one there, readable by its owner only.
+// marshals it, or makes one there, readable by its owner only. It detects any
+// single damaged byte, because the file holds both the seed and the public key
+// that follows from the seed.
 func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
 	b, err := readSmall(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,15 +43,33 @@ func LoadOrCreateKey(path string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("p2p: reading the node's key: %w", err)
 	}
+	raw, err := openKey(b)
+	if err != nil {
+		return nil, fmt.Errorf("p2p: %s: %w", path, err)
+	}
+	return raw, nil
+}
+
+// openKey decodes a key file. The public half must follow from the seed, and the encoding must be
+// the one that StoreKey writes.
+func openKey(b []byte) (ed25519.PrivateKey, error) {
 	key, err := crypto.UnmarshalPrivateKey(b)
 	if err != nil {
-		return nil, fmt.Errorf("p2p: %s is not a libp2p private key: %w", path, err)
+		return nil, fmt.Errorf("%w: not a libp2p private key: %w", ErrKeyDamaged, err)
 	}
 	raw, err := key.Raw()
 	if err != nil || key.Type() != crypto.Ed25519 || len(raw) != ed25519.PrivateKeySize {
-		return nil, fmt.Errorf("p2p: %s holds a key of type %v, want Ed25519", path, key.Type())
+		return nil, fmt.Errorf("%w: key of type %v, want Ed25519", ErrKeyDamaged, key.Type())
 	}
-	return ed25519.PrivateKey(raw), nil
+	private := ed25519.PrivateKey(raw)
+	if !private.Equal(ed25519.NewKeyFromSeed(private.Seed())) {
+		return nil, fmt.Errorf("%w: its public half does not match its seed", ErrKeyDamaged)
+	}
+	again, err := crypto.MarshalPrivateKey(key)
+	if err != nil || !bytes.Equal(again, b) {
+		return nil, fmt.Errorf("%w: unexpected bytes around the key", ErrKeyDamaged)
+	}
+	return private, nil
 }
 
 func createKey(path string) (ed25519.PrivateKey, error) {

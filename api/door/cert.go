@@ -26,10 +26,11 @@ const (
 	serialBits = 127
 )
 
-// Certificate returns the certificate of a node, made with its key where file has none, or one that is
-// over at now. Nobody vouches for it: a person compares its fingerprint.
+// Certificate returns the certificate of a node, made with its key where file has none, a damaged one, or
+// one that is over at now. Nobody vouches for it: a person compares its fingerprint.
 func Certificate(file string, names []string, ips []net.IP, now time.Time) (*tls.Certificate, error) {
-	if c, err := tls.LoadX509KeyPair(file, file); err == nil && c.Leaf != nil && now.Before(c.Leaf.NotAfter) {
+	if c, err := tls.LoadX509KeyPair(file, file); err == nil && c.Leaf != nil && now.Before(c.Leaf.NotAfter) &&
+		c.Leaf.CheckSignature(c.Leaf.SignatureAlgorithm, c.Leaf.RawTBSCertificate, c.Leaf.Signature) == nil {
 		return &c, os.Chmod(file, 0o600)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -30,17 +30,24 @@ const maxAside = 1000
 // and so on, and returns that, so that Open can make a new one and what can be
 // saved of the old is not lost. Nothing may use the directory.
 func MoveAside(dir string) (string, error) {
+	return asideOf(dir, func(to string) error { return os.Rename(dir, to) })
+}
+
+// asideOf calls make with the first free name for what is moved aside of dir, and returns the name.
+func asideOf(dir string, make func(to string) error) (string, error) {
 	for i := 1; i <= maxAside; i++ {
-		to := fmt.Sprintf("%s.corrupt-%d", dir, i)
+		to := asideName(dir, i)
 		if _, err := os.Lstat(to); err == nil {
 			continue
 		} else if !errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("blocks: moving %s aside: %w", dir, err)
 		}
-		if err := os.Rename(dir, to); err != nil {
+		if err := make(to); err != nil {
 			return "", fmt.Errorf("blocks: moving %s aside: %w", dir, err)
 		}
 		return to, nil
 	}
 	return "", fmt.Errorf("blocks: moving %s aside: there are %d beside it already", dir, maxAside)
 }
+
+func asideName(dir string, i int) string { return fmt.Sprintf("%s.corrupt-%d", dir, i) }

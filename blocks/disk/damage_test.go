@@ -133,6 +133,9 @@ func TestDamagedStore(t *testing.T) {
 	counts := map[string]int{}
 	for how, change := range damage {
 		for _, name := range filesOf(t, pristine.dir) {
+			if strings.HasSuffix(name, ".copy") {
+				continue // it is read where its original is damaged: see TestRecoverAfterDamageToOneFile
+			}
 			r := pristine
 			r.dir = filepath.Join(t.TempDir(), "store")
 			if err := os.CopyFS(r.dir, os.DirFS(pristine.dir)); err != nil {
@@ -195,7 +198,7 @@ func spoil(path string, change func([]byte) []byte) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
-func filesOf(t *testing.T, dir string) (names []string) {
+func filesOf(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(dir), ".", func(p string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() && e.Name() != "LOCK" {

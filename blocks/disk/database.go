@@ -71,6 +71,13 @@ func openPebble(dir string, fs storeDisk, cache *pebble.Cache, memtable uint64, 
 			Enabled: true, MinimumSize: 1 << 10, MaxBlobReferenceDepth: 1 << 10, TargetGarbageRatio: 0.2,
 		}
 	}
+	if err := fs.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, openError(err))
+	}
+	if err := prepare(fs, dir); err != nil {
+		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, openError(err))
+	}
+	opts.Experimental.SpanPolicyFunc = inPlace
 	db, err := pebble.Open(dir, opts)
 	if err != nil {
 		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, openError(err))
@@ -98,4 +105,18 @@ func (storeLog) Errorf(format string, args ...any) {
 func (l storeLog) Fatalf(format string, args ...any) {
 	l.Errorf(format, args...)
 	l.disk.park(fmt.Errorf(format, args...))
+}
+
+// inPlace keeps all values but blocks in the tables themselves: a table can then be read if nothing
+// else is left, and damage to a file of values costs blocks only.
+func inPlace(start []byte) (policy pebble.SpanPolicy, end []byte, _ error) {
+	after := BulkPrefix[:len(BulkPrefix)-1] + "0" // which follows "/"
+	policy.ValueStoragePolicy = pebble.ValueStorageLowReadLatency
+	switch {
+	case string(start) < BulkPrefix:
+		return policy, []byte(BulkPrefix), nil
+	case string(start) < after:
+		return pebble.SpanPolicy{}, []byte(after), nil
+	}
+	return policy, nil, nil
 }

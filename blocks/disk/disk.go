@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -135,9 +136,13 @@ func (d *disk) hold() {
 // goes on.
 func (d *disk) fail(err error) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.broken == nil {
+	first := d.broken == nil
+	if first {
 		d.broken = err
+	}
+	d.mu.Unlock()
+	if first && errors.Is(err, ErrCorrupt) {
+		d.mark(err)
 	}
 }
 

@@ -9,7 +9,11 @@ import (
 // Create implements vfs.FS.
 func (d *disk) Create(name string, c vfs.DiskWriteCategory) (f vfs.File, err error) {
 	err = d.persist(func() error { f, err = d.FS.Create(name, c); return err })
-	return d.file(f, d.needed(err))
+	f, err = d.file(f, d.needed(err))
+	if err == nil && isManifest(d.PathBase(name)) {
+		f = d.copied(name, f)
+	}
+	return f, err
 }
 
 // OpenReadWrite implements vfs.FS.

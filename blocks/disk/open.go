@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -21,7 +22,9 @@ import (
 // The error is ErrFull when there is no room to open it, ErrCorrupt when what
 // is in dir is no store or a damaged one, and neither when the directory is in use,
 // or may not be read. What is damaged inside a file is found only when that is read:
-// then whatever writes fails with ErrCorrupt. See also Check.
+// then whatever writes fails with ErrCorrupt, and so does every Open until Recover. See
+// also Check. Damaged files without data are made again, and a damaged manifest is replaced
+// by its copy.
 //
 // It is two pebble databases, dir/log and dir/bulk, and files with large values in dir/segments:
 // see docs/rationale.md, Why are there two databases in a node?
@@ -40,14 +43,18 @@ func open(dir string, fs vfs.FS) (*store, error) {
 	if err := fs.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, diskError(err))
 	}
-	if err := d.room(0, false); err != nil {
-		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, err)
+	lock, err := pebble.LockDirectory(dir, fs)
+	if err != nil {
+		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, openError(err))
+	}
+	if err := errors.Join(d.room(0, false), d.marked()); err != nil {
+		return nil, errors.Join(fmt.Errorf("blocks: opening the store in %s: %w", dir, err), lock.Close())
 	}
 	var opened *store
 	late, given := false, make(chan struct{}, 1) // guards late and opened
 	given <- struct{}{}
-	err := d.do(func() error {
-		s, err := openBoth(dir, d)
+	err = d.do(func() error {
+		s, err := openBoth(dir, d, lock)
 		<-given
 		defer func() { given <- struct{}{} }()
 		if late && err == nil {
@@ -65,7 +72,8 @@ func open(dir string, fs vfs.FS) (*store, error) {
 	return nil, err
 }
 
-func openBoth(dir string, d *disk) (s *store, err error) {
+// openBoth opens both databases of a directory that is locked. With an error the lock is released.
+func openBoth(dir string, d *disk, lock io.Closer) (s *store, err error) {
 	var log *database
 	defer func() {
 		r := recover() // pebble trusts what it reads when it opens
@@ -75,14 +83,20 @@ func openBoth(dir string, d *disk) (s *store, err error) {
 		if err != nil && log != nil {
 			err = errors.Join(err, log.Close())
 		}
+		if err != nil {
+			err = errors.Join(err, lock.Close())
+		}
 	}()
+	if err := settle(d, dir); err != nil {
+		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, openError(err))
+	}
 	cache := pebble.NewCache(storeCache)
 	defer cache.Unref() // the databases hold it
 	log, err = openPebble(filepath.Join(dir, "log"), d, cache, logMemtable, true)
 	if err != nil {
 		return nil, err
 	}
-	segments, err := openSegments(d, filepath.Join(dir, "segments"))
+	segments, err := openSegments(d, filepath.Join(dir, segmentsName))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +105,7 @@ func openBoth(dir string, d *disk) (s *store, err error) {
 		return nil, err
 	}
 	d.opened.Store(true)
-	s = &store{disk: d, log: log, bulk: bulk, segments: segments}
+	s = &store{disk: d, log: log, bulk: bulk, segments: segments, lock: lock}
 	err = d.state()
 	if !errors.Is(err, ErrCorrupt) { // found while they opened
 		err = s.tidy(context.Background(), false) // of what a crash left

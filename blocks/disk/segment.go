@@ -21,6 +21,8 @@ const (
 	segmentFiles = 32
 
 	segmentSuffix = ".seg"
+	// segmentsName is the directory of a store's segments.
+	segmentsName = "segments"
 )
 
 // Segments are files that large values lie in, one after the other and nothing else. What is in
@@ -202,10 +204,6 @@ func (s *segments) syncDir(name string) error {
 func (s *segments) close() error {
 	s.end()
 	err := s.sync()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for n := range s.open {
-		s.dropLocked(n, false)
-	}
+	s.forget()
 	return err
 }

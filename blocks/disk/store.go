@@ -25,6 +25,7 @@ type store struct {
 	disk      *disk // of both
 	log, bulk *database
 	segments  *segments
+	lock      io.Closer // of the directory
 
 	dirty    atomic.Bool  // bulk was written to since its last flush began
 	flushes  sync.Mutex   // held while bulk is flushed
@@ -163,7 +164,7 @@ func (s *store) Close() error {
 // closeBoth closes the databases. One that panicked while it was read may do so
 // again: it still refers to what it read.
 func (s *store) closeBoth() error {
-	return errors.Join(s.guard(s.log.Close), s.guard(s.bulk.Close), s.segments.close())
+	return errors.Join(s.guard(s.log.Close), s.guard(s.bulk.Close), s.segments.close(), s.lock.Close())
 }
 
 // guard reads, and makes what pebble panics with on a damaged file an error: it does

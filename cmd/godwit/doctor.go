@@ -26,16 +26,27 @@ import (
 func newDoctor() *cobra.Command {
 	var c clientFlags
 	var file, report string
+	var stores storeFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine: rules, sensors, sandbox, network; what holds, what does not, and what to do",
 		Long: `Check this machine: what the owner's rules rest on, what keeps tasks in, how others reach the node; what holds,
 what does not, and what to do. Exit code 1 says that something is bad.
 With --report the same is written for whoever helps, without keys, tickets, addresses, and names of people
-and machines. Read it before you give it away.`,
+and machines. Read it before you give it away.
+With --store, list what is readable of damaged stores that the node set aside: your jobs, their results, and
+blocks. With --recover, add what the node's store lacks of these. The node must not run then.`,
 		Example: `  godwit doctor
-  godwit doctor --report report.txt`,
+  godwit doctor --report report.txt
+  godwit doctor --store
+  godwit doctor --store --recover`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if stores.recover && !stores.look {
+				return failure.Usage("`godwit doctor --store --recover`", "--recover is for --store")
+			}
+			if stores.look {
+				return c.examineStores(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), stores.recover)
+			}
 			findings, err := c.examine(cmd.Context(), file)
 			if err != nil {
 				return err
@@ -66,6 +77,8 @@ and machines. Read it before you give it away.`,
 	cmd.Flags().StringVar(&file, "config", "",
 		"`FILE` with the rules, where no node runs (default DATA-DIR/"+rulesName+")")
 	cmd.Flags().StringVar(&report, "report", "", "write the findings into `FILE`, for whoever helps")
+	cmd.Flags().BoolVar(&stores.look, "store", false, "list what is readable of stores that were set aside as damaged")
+	cmd.Flags().BoolVar(&stores.recover, "recover", false, "with --store, add what is readable to the node's store")
 	return cmd
 }
 

@@ -20,7 +20,6 @@ import (
 	"godwit/node"
 	"godwit/owner"
 	"godwit/sandbox"
-	"godwit/task"
 )
 
 const (
@@ -49,21 +48,28 @@ func (d *doors) check() error {
 	return nil
 }
 
-// serve runs a node and its API until ctx ends. A node in which a machine panicked is made
-// anew, from what is durable.
+// serve runs a node and its API until ctx ends. A node in which a machine panicked, or that found its
+// store damaged, is made anew, from what is durable and readable.
 func serve(ctx context.Context, out io.Writer, cfg node.Config, at doors) error {
+	var because error // damage of the store, which the next start repairs
 	for starts := 1; ; starts++ {
 		begun := time.Now()
 		next, err := serveOnce(ctx, out, cfg, at)
+		if because != nil && errors.Is(err, node.ErrInUse) { // the damaged store did not close
+			return startFailure(because, cfg)
+		}
 		if time.Since(begun) > soonAfter {
 			starts = 0
 		}
-		if !errors.Is(err, node.ErrPanic) || ctx.Err() != nil || starts >= maxStarts {
+		damaged := errors.Is(err, node.ErrStoreDamaged)
+		if !damaged && !errors.Is(err, node.ErrPanic) || ctx.Err() != nil || starts >= maxStarts {
 			return err
+		}
+		if damaged {
+			because = err
 		}
 		cfg.Log.Error("the node is started anew", "because", err)
 		at = next
-		at.readyFD = 0 // it was told who waits for it
 	}
 }
 
@@ -105,6 +111,7 @@ func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, at doors) (d
 		fmt.Fprint(out, welcome(cfg.Overlays, &rules, node.Machine()))
 	}
 	announce(out, testbed.Ready{PeerID: n.ID(), Addrs: n.Addrs(), API: srv.Addr()}, at.readyFD)
+	at.readyFD = 0 // whoever waits was told, and is told once
 	if at.api != "" {
 		at.api = srv.Addr() // the same again
 	}
@@ -161,17 +168,6 @@ func announce(out io.Writer, r testbed.Ready, fd int) {
 	if err := json.NewEncoder(f).Encode(r); err != nil {
 		slog.Warn("could not tell that the node is ready", "fd", fd, "err", err)
 	}
-}
-
-func startFailure(err error, cfg node.Config) error {
-	if inFile := (*task.Error)(nil); errors.As(err, &inFile) {
-		return &failure.Error{Code: failure.ExitUsage, Err: err, Hint: inFile.Hint}
-	}
-	f := &failure.Error{Code: failure.ExitFailed, Err: err}
-	if errors.Is(err, node.ErrInUse) {
-		f.Hint = fmt.Sprintf("another node uses %s: stop it, or give this one its own --data-dir", cfg.DataDir)
-	}
-	return f
 }
 
 func newLog(w io.Writer, format, levels string) (*slog.Logger, error) {

@@ -13,6 +13,7 @@
 //	lan           two nodes of one local network meet by multicast DNS (needs root)
 //	disk          the leader's disk fills up
 //	corrupt       a coordinator finds its store damaged
+//	damage        each file of a node's data is damaged in three ways
 //	clock         a node's clock jumps an hour forward, and back
 //	migration     owners return all the time, and nodes are killed, under tasks that move
 //	moves         a guest is moved to and fro between two nodes, again and again

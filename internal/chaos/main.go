@@ -30,6 +30,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	"split":        split,
 	"disk":         disk,
 	"corrupt":      corrupt,
+	"damage":       damageTable,
 	"clock":        clock,
 	scenarioNAT:    nat,
 	scenarioMany:   many,
