@@ -183,6 +183,8 @@ func (h *fakeHost) Forecast() func(time.Duration) float64 {
 
 func (h *fakeHost) Blocks() *blocks.Store                       { return h.blocks }
 func (h *fakeHost) Failed(error)                                {}
+func (h *fakeHost) Worked(task.PeerID, time.Duration) {}
+
 func (h *fakeHost) MakeRoom(context.Context, int64, bool) error { return nil }
 func (h *fakeHost) Fetch(ctx context.Context, roots []blocks.Root, _ []task.PeerID) error {
 	if h.fetching != nil {
