@@ -181,8 +181,8 @@ func (h *fakeHost) Forecast() func(time.Duration) float64 {
 	return func(d time.Duration) float64 { return math.Exp(-d.Hours() / 48) }
 }
 
-func (h *fakeHost) Blocks() *blocks.Store                       { return h.blocks }
-func (h *fakeHost) Failed(error)                                {}
+func (h *fakeHost) Blocks() *blocks.Store             { return h.blocks }
+func (h *fakeHost) Failed(error)                      {}
 func (h *fakeHost) Worked(task.PeerID, time.Duration) {}
 
 func (h *fakeHost) MakeRoom(context.Context, int64, bool) error { return nil }
