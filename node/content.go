@@ -30,6 +30,7 @@ type content struct {
 	cramped chan struct{} // asks for a collection of blocks; holds one
 	valid   validated     // modules
 	ran     patronage     // submitters of jobs that ran here
+	plains  plains        // of sealed files
 }
 
 // Blocks returns the blocks.

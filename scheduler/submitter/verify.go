@@ -21,7 +21,7 @@ func (v verifier) check(j *submitted, t *message.TaskSummary) error {
 	if !t.Failed && len(t.Results) < j.spec.Replicas {
 		return fmt.Errorf("%d results, the job wants %d that agree", len(t.Results), j.spec.Replicas)
 	}
-	if t.Refuted != nil || t.From != nil {
+	if t.Refuted != nil || t.From != nil || t.Original != nil {
 		return errors.New("it is said to be wrong, or another job's, which its submitter alone can say")
 	}
 	workers := map[task.PeerID]bool{}
