@@ -47,7 +47,7 @@ func TestEveryListHasABound(t *testing.T) {
 		"Link.With": task.MaxWitnesses, "Checkpoint.With": task.MaxWitnesses, "Witness.Chain": task.MaxWitnessLinks,
 		"Witness.Path":   5, // to one of task.MaxBoundaries
 		"Result.Outputs": task.MaxOutputs, "Original.Outputs": task.MaxOutputs,
-		"Report.Held":    4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
+		"Report.Held": 4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
 		"Place.Leases": 4 * overlay.MaxSlots, "Place.Keys": 4 * overlay.MaxSlots,
 		"Place.Holders": 4 * overlay.MaxSlots, "Ack.Ended": 4 * overlay.MaxSlots, "Ack.Drop": 4 * overlay.MaxSlots,
 	}
