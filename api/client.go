@@ -72,23 +72,12 @@ func (c *Client) PutFile(ctx context.Context, r io.Reader) (f FileReply, err err
 	return f, c.call(ctx, http.MethodPost, "/v1/files", r, &f)
 }
 
-// NewKey returns a key for the inputs of a job that is handed to an overlay, by its name or ID,
-// "" for the node's usual; nil where jobs are not sealed.
+// NewKey returns a key for the inputs of one job that is handed to an overlay, by its name or ID,
+// "" for the node's usual; nil where jobs are not sealed. The node refuses a second job with the same key.
 func (c *Client) NewKey(ctx context.Context, overlay string) ([]byte, error) {
-	return c.KeyLike(ctx, overlay, "")
-}
-
-// KeyLike is NewKey of a job that may take results of others: of the latest job of that name the key is taken, where
-// there is one.
-func (c *Client) KeyLike(ctx context.Context, overlay, name string) ([]byte, error) {
-	path, query := "/v1/keys", url.Values{}
-	for key, value := range map[string]string{"overlay": overlay, "like": name} {
-		if value != "" {
-			query.Set(key, value)
-		}
-	}
-	if len(query) > 0 {
-		path += "?" + query.Encode()
+	path := "/v1/keys"
+	if overlay != "" {
+		path += "?" + url.Values{"overlay": {overlay}}.Encode()
 	}
 	var reply KeyReply
 	err := c.call(ctx, http.MethodPost, path, nil, &reply)

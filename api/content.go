@@ -23,7 +23,7 @@ func (s *Server) putFile(w http.ResponseWriter, r *http.Request) error {
 	}
 	whole := bufio.NewReader(http.MaxBytesReader(w, r.Body, MaxFile))
 	start, _ := whole.Peek(len(moduleMagic)) // what is wrong with it, reading it all tells
-	c, size, err := s.node.Blocks().Import(r.Context(), sealer.Sealing(whole))
+	c, size, err := s.node.ImportSealed(r.Context(), sealer, whole)
 	if err == nil && sealer == nil && string(start) == moduleMagic && size <= sandbox.MaxModule {
 		if err := s.node.Ready(r.Context(), c); err != nil {
 			s.log.Debug("a program was not made ready", "module", c, "err", err)
@@ -36,13 +36,13 @@ func (s *Server) putFile(w http.ResponseWriter, r *http.Request) error {
 // to be handed in.
 const moduleMagic = "\x00asm"
 
-// newKey gives a key for the inputs of a job that is handed to an overlay: of that of a name, where one is given.
+// newKey gives a key for the inputs of a job that is handed to an overlay.
 func (s *Server) newKey(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.overlayOrUsual(r.Context(), r.URL.Query().Get("overlay"))
 	if err != nil {
 		return err
 	}
-	key, err := s.node.SealingKey(r.Context(), id, r.URL.Query().Get("like"))
+	key, err := s.node.SealingKey(r.Context(), id)
 	return writeJSON(w, KeyReply{Key: key}, err)
 }
 

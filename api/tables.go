@@ -37,7 +37,7 @@ func (s *Server) putTable(w http.ResponseWriter, r *http.Request) error {
 		defer close(ended)
 		to.CloseWithError(made.write(to))
 	}()
-	c, size, err := s.node.Blocks().Import(r.Context(), sealer.Sealing(rows))
+	c, size, err := s.node.ImportSealed(r.Context(), sealer, rows)
 	rows.Close() // ends the other where this one failed
 	<-ended
 	if made.err != nil && !errors.Is(made.err, io.ErrClosedPipe) {

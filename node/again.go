@@ -33,7 +33,7 @@ func (ss *submissions) RunFailed(ctx context.Context, id task.JobID, module task
 		return "", fmt.Errorf("%w %q: the job has no stages", ErrNoStage, stage)
 	}
 	again := spec.RunAgain()
-	s := Submission{Module: spec.Module, Inputs: map[string]task.FileRef{}, Overlay: spec.Overlay, Key: rec.Key}
+	s := Submission{Module: spec.Module, Inputs: map[string]task.FileRef{}, Overlay: spec.Overlay, sealedBy: rec.Key}
 	if module != "" {
 		s.Module = module
 	}

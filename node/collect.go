@@ -90,7 +90,7 @@ func (co collector) collect(ctx context.Context, age time.Duration) error {
 	if gone.Blocks > 0 {
 		co.log.Info("blocks removed that nobody needs", "blocks", gone.Blocks, "size", task.FormatSize(gone.Bytes))
 	}
-	return err
+	return errors.Join(err, co.forgetPlain(ctx))
 }
 
 // roots gives what must stay: what the coordinators' and the workers' machines

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"godwit/blocks"
 	"godwit/sandbox"
@@ -28,7 +29,8 @@ type content struct {
 	room    *room
 	cramped chan struct{} // asks for a collection of blocks; holds one
 	valid   validated     // modules
-	ran     patronage     // for whom
+	ran     patronage     // submitters of jobs that ran here
+	plains  plains        // of sealed files
 }
 
 // Blocks returns the blocks.
@@ -85,9 +87,12 @@ func (c *content) Record(ctx context.Context, id task.JobID, holders []task.Peer
 	if err != nil {
 		return nil, "", fmt.Errorf("opening the job's record: %w", err)
 	}
-	c.ran.note(rec.Submitter())
+	c.ran.note(rec.Submitter(), 0)
 	return job, rec.Submitter(), nil
 }
+
+// Worked adds CPU time that a submitter's task took here.
+func (c *content) Worked(submitter task.PeerID, cpu time.Duration) { c.ran.note(submitter, cpu) }
 
 // checkModule refuses what no worker could run, before anything is offered.
 func (c *content) checkModule(ctx context.Context, module task.CID) error {

@@ -3,12 +3,14 @@ package node
 import (
 	"context"
 	"crypto/ed25519"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/internal/logging"
 	"godwit/task"
 )
@@ -76,6 +78,12 @@ func (c *core) Addrs() []string { return c.net.Addrs() }
 
 // Blocks returns the node's content-addressed blocks.
 func (c *core) Blocks() *blocks.Store { return c.content.blocks }
+
+// ImportSealed stores a file's sealed form, or the file itself if sealer is nil, and returns its CID and size as it is
+// stored. The file is read once, and what it is before it is sealed is remembered for results of other jobs.
+func (c *core) ImportSealed(ctx context.Context, sealer *seal.Sealer, file io.Reader) (task.CID, int64, error) {
+	return c.content.ImportSealed(ctx, sealer, file)
+}
 
 // now is the loop's clock.
 func (c *core) now() time.Time { return c.clock.now() }

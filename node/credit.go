@@ -146,7 +146,7 @@ func (n *Node) answerCredit(ctx context.Context, from task.PeerID, body []byte) 
 			return
 		}
 		err = nil
-		notes := n.thankful.got.Since(string(q.Overlay), q.Since)
+		notes := n.thankful.got.Shown(string(q.Overlay), q.Since)
 		notes = notes[min(max(q.From, 0), len(notes)):]
 		if a.More = len(notes) > creditPage; a.More {
 			notes = notes[:creditPage]

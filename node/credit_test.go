@@ -69,6 +69,12 @@ func TestThanksReachWorkers(t *testing.T) {
 		if g := a.status().Given; g.Tasks != ran[a.ID()] || len(g.For) != 1 {
 			t.Errorf("its status says %+v", g)
 		}
+		b.onLoop(t, func() {
+			b.thankful.patrons()
+			if work := b.thankful.got.Patrons().Work(a.ID()); work < time.Second {
+				t.Errorf("it measured %v of work for another, over a restart", work)
+			}
+		})
 		table, err := s.peers[0].PoolCredit(context.Background(), DefaultOverlay, 7)
 		if err != nil {
 			t.Fatal(err)

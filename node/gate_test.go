@@ -36,7 +36,7 @@ func (p *peer) secretJob(t *testing.T, in overlay.ID, text string) (job task.Job
 	data := bytes.Repeat([]byte(text), 250_000/len(text))
 	sub := sleepJob(t, p.Node, 2, time.Hour)
 	var err error
-	if sub.Key, err = p.SealingKey(t.Context(), string(in), ""); err != nil {
+	if sub.Key, err = p.SealingKey(t.Context(), string(in)); err != nil {
 		t.Fatal(err)
 	}
 	sealer, err := seal.New(sub.Key)

@@ -43,8 +43,9 @@ const (
 	proofShare = 19
 	// unheardFor is for how long a member is not asked that showed what proves nothing.
 	unheardFor = 7 * 24 * time.Hour
-	// maxTried and maxUnheard bound what is remembered. Beyond, it is forgotten: what was looked at is
-	// looked at again then, within its share.
+	// maxTried bounds the statements that are remembered. Beyond, all are forgotten: what was looked at is
+	// looked at again then, within its share. maxUnheard bounds the members that are not asked: with more, the
+	// earliest is asked again.
 	maxTried, maxUnheard = 1024, 1024
 )
 
@@ -59,8 +60,7 @@ type proofs struct {
 	tried    map[[sha256.Size]byte]bool // statements that were looked at
 	unheard  map[task.PeerID]time.Time  // until when a member is not asked
 	checked  map[referee.Verdict]int    // how many statements came to what
-	refuser  task.PeerID                // a member of whom is said that it has a proof; "" for none
-	refuses  *membership                // in this overlay
+	hints    hints                      // choose the member that is asked next
 }
 
 // A shown is a statement in an overlay that this node has seen to be right.
@@ -112,6 +112,7 @@ func (p *proofs) askIfDue(now time.Time) {
 		}
 		if err != nil {
 			p.log.Debug("a member shows no proofs", "peer", peer, "err", err)
+			p.post(post{call: func() { p.uselessHint(peer, p.now()) }})
 			return
 		}
 		p.post(post{call: func() { p.consider(m, peer, a.Statements) }})
@@ -265,6 +266,7 @@ func (p *proofs) consider(m *membership, teller task.PeerID, statements [][]byte
 		p.check(m, teller, b, &s, err)
 		return
 	}
+	p.uselessHint(teller, p.now())
 }
 
 // known reports whether a statement, of which nothing is verified, is of a worker that is refused here in any
@@ -300,9 +302,11 @@ func (p *proofs) came(m *membership, teller task.PeerID, b []byte, s *referee.St
 		log.Warn("a member showed what proves nothing: it is not asked for a week")
 	case f.Verdict == referee.Proven:
 		log.Info("a member showed that a worker was wrong, and it is: its results are not taken any more")
+		p.checkedFor(teller, true, now)
 		p.saw(m, b, s, &f)
 	default:
 		log.Debug("what a member showed cannot be told here")
+		p.checkedFor(teller, false, now)
 	}
 }
 
@@ -317,29 +321,8 @@ func (p *proofs) saw(m *membership, b []byte, s *referee.Statement, f *referee.F
 
 // unhear has a member not be asked for a while.
 func (p *proofs) unhear(peer task.PeerID, now time.Time) {
-	if len(p.unheard) >= maxUnheard {
-		clear(p.unheard)
+	if _, is := p.unheard[peer]; !is && len(p.unheard) >= maxUnheard {
+		forgetEarliest(p.unheard, func(until time.Time) time.Time { return until })
 	}
 	p.unheard[peer] = now.Add(unheardFor)
-}
-
-// hint has a member be asked next that says, in its tally, that it refuses a worker that is not refused
-// here: it may have a proof.
-func (p *proofs) hint(m *membership, tally *task.Tally) {
-	for _, r := range tally.Rows {
-		if r.Refused && r.Worker != p.self && !m.Submitter().Refuses(r.Worker) {
-			p.refuser, p.refuses = tally.Teller, m
-			return
-		}
-	}
-}
-
-// hinted returns whom hint named, once.
-func (p *proofs) hinted(now time.Time) (*membership, task.PeerID) {
-	m, peer := p.refuses, p.refuser
-	p.refuses, p.refuser = nil, ""
-	if m == nil || m.IsOut() || p.unheard[peer].After(now) || !p.member(m, peer) {
-		return nil, ""
-	}
-	return m, peer
 }

@@ -23,77 +23,161 @@ const (
 	reuseBatch = 128
 )
 
-// reuse is reusable of a signed job, and of a job whose results go first, if there is one. What cannot be found is
-// run: only an end of ctx is an error.
+// reuse finds results for a signed job, those of first before others, if it is a job. They are sealed under the new job's
+// key, and what is stored for that is held until release is called. What cannot be found, or not be sealed, is run: only
+// an end of ctx is an error.
 func (ss *submissions) reuse(ctx context.Context, m *membership, rec *task.Record, first task.JobID) (
-	[]message.Reused, error) {
+	reused []message.Reused, release func(), err error) {
 	spec, err := rec.OpenWhole()
 	if err != nil {
-		return nil, err
+		return nil, func() {}, err
 	}
-	reused, err := ss.reusable(ctx, m, spec, rec.Key, first)
+	var own *resealer
+	reused, err = ss.reusable(ctx, m, spec, rec.Key, first, func(to *seal.Sealer, from map[task.JobID]*seal.Sealer) keep {
+		own = newResealer(ctx, ss.content, spec, to, from)
+		return own.take
+	})
+	release = func() {
+		if own != nil {
+			own.done()
+		}
+	}
+	if err == nil && len(reused) > 0 {
+		err = ss.content.blocks.Sync(ctx) // the new job's results rest on these blocks
+	}
 	if err != nil && ctx.Err() == nil {
 		ss.log.Warn("no results of other jobs are taken", "job", spec.Name, "err", err)
-		return nil, nil
+		reused, err = nil, nil
 	}
-	return reused, err
+	return reused, release, err
 }
 
-// reusable returns results that this node holds, of tasks that a new job of its own has, too.
-func (ss *submissions) reusable(ctx context.Context, m *membership, spec *task.Job, key []byte, first task.JobID) (
-	[]message.Reused, error) {
+// A keep changes a result to one of the new job. After an error it is not taken.
+type keep func(*message.Reused) error
+
+// reusable returns results that this node holds, of tasks that a new job of its own has, too. keeps makes the keep of the
+// job, by its key and those of the jobs whose results are taken; nil if results stay as they are.
+func (ss *submissions) reusable(ctx context.Context, m *membership, spec *task.Job, key []byte, first task.JobID,
+	keeps func(to *seal.Sealer, from map[task.JobID]*seal.Sealer) keep) ([]message.Reused, error) {
 	sealer, err := seal.New(key)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", task.ErrKey, err)
 	}
-	sources, err := ss.sources(ctx, m, spec, first)
-	if err != nil || len(sources) == 0 {
+	s := sources{submissions: ss, m: m, spec: spec, plain: ss.content.plain(ctx, sealer), keys: map[task.JobID]*seal.Sealer{}}
+	s.rows = exec.Rows(ctx, ss.content, spec, sealer)
+	if err := s.find(ctx, first); err != nil || len(s.all) == 0 {
 		return nil, err
 	}
+	for i := range s.all {
+		ss.loadPlain(ctx, s.all[i].ID)
+	}
+	take := keep(func(*message.Reused) error { return nil })
+	if keeps != nil {
+		take = keeps(sealer, s.keys)
+	}
 	var out []message.Reused
-	err = memo.Find(spec, exec.Rows(ctx, ss.content, spec, sealer), sources, func(r message.Reused) error {
-		out = append(out, r)
-		return ctx.Err()
+	err = memo.Find(spec, s.rows, s.plain, s.all, func(r *message.Reused) (bool, error) {
+		if err := take(r); err != nil {
+			ss.log.Debug("a result of another job is not taken", "task", r.Of.String(), "err", err)
+			return false, ctx.Err()
+		}
+		out = append(out, *r)
+		return true, ctx.Err()
 	})
+	if err == nil {
+		err = ctx.Err()
+	}
 	return out, err
 }
 
-// sources are jobs of this node's, the latest first, of which a new one may take results; one that is named goes
-// before them.
-func (ss *submissions) sources(ctx context.Context, m *membership, spec *task.Job, first task.JobID) (
-	[]memo.Source, error) {
-	var out []memo.Source
-	err := ss.do(ctx, func() {
-		s := m.Submitter()
-		jobs := s.Jobs()
+// sources are the jobs of this node of which a new one may take results.
+type sources struct {
+	*submissions
+	m     *membership
+	spec  *task.Job  // the new job
+	rows  task.Rows  // of its tables
+	plain task.Plain // of its files
+
+	all  []memo.Source // the latest first
+	keys map[task.JobID]*seal.Sealer
+}
+
+// find lists the sources; first goes before the others if it is a job.
+func (s *sources) find(ctx context.Context, first task.JobID) error {
+	return s.do(ctx, func() {
+		jobs := s.m.Submitter().Jobs()
 		if i := slices.IndexFunc(jobs, func(st message.JobStatus) bool { return st.ID == first }); i >= 0 {
 			jobs = append(slices.Delete(slices.Clone(jobs), i, i+1), jobs[i])
 		}
 		for _, st := range slices.Backward(jobs) {
-			of := s.Spec(st.ID)
-			if len(out) == mostSources {
+			of := s.m.Submitter().Spec(st.ID)
+			if len(s.all) == mostSources {
 				return
 			}
-			if st.Held == 0 || !memo.Resembles(spec, of) {
-				continue
-			}
-			unwritten := m.unwritten(submitter.ResultKey(st.ID, 0))
-			source := memo.Source{ID: st.ID, Spec: of, Held: s.Held(st.ID), Sound: submitter.Sound(s, st.ID, spec.Verify != nil),
-				Read: func(index uint64) (message.TaskSummary, error) {
-					if err := ctx.Err(); err != nil {
-						return message.TaskSummary{}, err
-					}
-					return ss.store.heldResult(ctx, m.prefix, submitter.ResultKey(st.ID, index), unwritten)
-				}}
-			if rec, ok := s.Record(st.ID); ok {
-				if sealer, err := seal.New(rec.Key); err == nil {
-					source.Rows = exec.Rows(ctx, ss.content, of, sealer)
-					out = append(out, source)
-				}
+			if st.Held > 0 && memo.Resembles(s.spec, of) {
+				s.add(ctx, st.ID, of)
 			}
 		}
 	})
-	return out, err
+}
+
+// add adds a job, on the loop.
+func (s *sources) add(ctx context.Context, id task.JobID, of *task.Job) {
+	sub := s.m.Submitter()
+	rec, ok := sub.Record(id)
+	if !ok {
+		return
+	}
+	sealer, err := seal.New(rec.Key)
+	if err != nil {
+		return
+	}
+	unwritten := s.m.unwritten(submitter.ResultKey(id, 0))
+	s.keys[id] = sealer
+	plain := s.content.plain(ctx, sealer)
+	s.all = append(s.all, memo.Source{ID: id, Spec: of, Held: sub.Held(id), Plain: plain,
+		Sound: submitter.Sound(sub, id, s.spec.Verify != nil),
+		Rows:  s.sameRows(exec.Rows(ctx, s.content, of, sealer), plain),
+		Read: func(index uint64) (message.TaskSummary, error) {
+			if err := ctx.Err(); err != nil {
+				return message.TaskSummary{}, err
+			}
+			return s.store.heldResult(ctx, s.m.prefix, submitter.ResultKey(id, index), unwritten)
+		}})
+}
+
+// sameRows returns the rows of a source's tables. Those of a table that the new job has, too, are read there: the
+// blocks of a job's tables are removed some time after its end.
+func (s *sources) sameRows(own task.Rows, plain task.Plain) task.Rows {
+	if own == nil || s.rows == nil || plain == nil {
+		return own
+	}
+	tables := s.spec.Tables()
+	mine := map[task.CID]*task.Table{} // by the plain CID; nil until the first row
+	known := map[*task.Table]*task.Table{}
+	of := func(p task.Plain, t *task.Table) task.CID {
+		ref, err := p.Of(task.Output{CID: t.CID, Size: t.Size})
+		if err != nil {
+			return ""
+		}
+		return ref.CID
+	}
+	return func(t *task.Table, i uint64) ([]string, error) {
+		same, looked := known[t]
+		if !looked {
+			for _, x := range tables {
+				mine[of(s.plain, x)] = x
+			}
+			if c := of(plain, t); c != "" && mine[c] != nil && mine[c].Rows == t.Rows {
+				same = mine[c]
+			}
+			known[t] = same
+		}
+		if same != nil {
+			return s.rows(same, i)
+		}
+		return own(t, i)
+	}
 }
 
 // offerWith hands a job to the submitter, with results that it takes from other jobs. However this ends, the job is
@@ -132,18 +216,6 @@ func (d *driver) recall(ctx context.Context, m *membership, e message.Recall) {
 		}
 		d.post(post{call: func() { m.step(m.Submitter(), done) }})
 	})
-}
-
-// sharedKey returns the key of the latest job of a name that this node handed to an overlay, nil if there is none:
-// results of it can be read by a job that has the same one.
-func sharedKey(m *membership, name string) []byte {
-	s := m.Submitter()
-	for _, st := range slices.Backward(s.Jobs()) {
-		if rec, ok := s.Record(st.ID); ok && st.Name == name && len(rec.Key) > 0 {
-			return slices.Clone(rec.Key)
-		}
-	}
-	return nil
 }
 
 // whyTaken says of a task whose result was taken from another job that it was; not ok of any other, and of a job that

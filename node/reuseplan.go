@@ -24,7 +24,8 @@ func (t *Takeover) tasks() (n uint64) {
 }
 
 // Takeover says which results a submission with Reuse would take if it were handed in now. Its modules and inputs
-// need not be stored: they are told by their names. Its tables are.
+// need not be stored: they are told by their names, which are those of files that are not sealed if it has no key. Its
+// tables are stored.
 func (ss *submissions) Takeover(ctx context.Context, s Submission) (Takeover, error) {
 	var m *membership
 	var rules overlay.Manifest
@@ -34,9 +35,6 @@ func (ss *submissions) Takeover(ctx context.Context, s Submission) (Takeover, er
 			return
 		}
 		rules = *m.Manifest()
-		if closed := rules.Admission != overlay.Open; closed && len(s.Key) == 0 && len(s.Inputs) == 0 {
-			s.Key = sharedKey(m, s.File.Name) // which it would have
-		}
 	}); e != nil {
 		return Takeover{}, e
 	}
@@ -50,8 +48,11 @@ func (ss *submissions) Takeover(ctx context.Context, s Submission) (Takeover, er
 	if err != nil {
 		return Takeover{}, err
 	}
+	if rules.Admission != overlay.Open && len(spec.Sealed) == 0 {
+		spec.Sealed = task.KeyCommitment(newKey()) // as it would be
+	}
 	t := Takeover{Stages: make([]uint64, max(1, len(spec.Stages)))}
-	reused, err := ss.reusable(ctx, m, spec, s.Key, "")
+	reused, err := ss.reusable(ctx, m, spec, s.Key, "", nil)
 	if err != nil {
 		return Takeover{}, fmt.Errorf("looking for results of other jobs: %w", err)
 	}

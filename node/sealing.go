@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -16,27 +17,38 @@ import (
 
 // SealingKey returns a new key for a job that is handed to an overlay, given by name or ID, ""
 // for the node's usual: its files are to be sealed under it, and its Submission has it. It is
-// nil where anybody may join, whose jobs are not sealed. Where like is not empty it is the key of the latest job of
-// that name, if there is one: what that came to can be read by the new one then.
-func (ss *submissions) SealingKey(ctx context.Context, nameOrID, like string) ([]byte, error) {
-	var closed bool
-	var key []byte
+// nil where anybody may join, whose jobs are not sealed.
+func (ss *submissions) SealingKey(ctx context.Context, nameOrID string) ([]byte, error) {
+	closed := false
 	var err error
 	if e := ss.do(ctx, func() {
 		var m *membership
 		if m, err = ss.overlays.find(nameOrID); err == nil {
 			closed = m.Manifest().Admission != overlay.Open
-			if closed && like != "" {
-				key = sharedKey(m, like)
-			}
 		}
 	}); e != nil {
 		return nil, e
 	}
-	if err != nil || !closed || key != nil {
-		return key, err
+	if err != nil || !closed {
+		return nil, err
 	}
 	return newKey(), nil
+}
+
+// unused returns an error if a job of this node has a key already, on the loop: with the key of one job its workers could
+// read the files of the other.
+func (ss *submissions) unused(key []byte) error {
+	if len(key) == 0 {
+		return nil
+	}
+	for _, m := range ss.ordered() {
+		for _, st := range m.Submitter().Jobs() {
+			if rec, ok := m.Submitter().Record(st.ID); ok && bytes.Equal(rec.Key, key) {
+				return fmt.Errorf("%w: it is the key of job %s; get a new one for each job", task.ErrKey, st.ID)
+			}
+		}
+	}
+	return nil
 }
 
 // newKey returns a key that nobody else has.
@@ -46,70 +58,62 @@ func newKey() []byte {
 	return key
 }
 
-// sealed returns a submission whose inputs are sealed under its key, as they are to be in a
-// closed overlay: those of a submission without a key are sealed here.
+// sealed returns a submission whose files are sealed under its key, as they are to be in a
+// closed overlay: those of a submission without a key are sealed here, under a new one.
 func (ss *submissions) sealed(ctx context.Context, s Submission, closed bool) (Submission, error) {
-	if len(s.Key) == 0 && !closed {
+	if len(s.Key) == 0 && len(s.sealedBy) == 0 && !closed {
 		return s, nil
 	}
-	change := ss.content.checkSealed
-	if len(s.Key) == 0 {
-		s.Key, change = s.shared, ss.content.sealInput
-		if s.Key == nil {
-			s.Key = newKey()
-		}
+	own := len(s.Key) > 0
+	if !own {
+		s.Key = newKey()
 	}
-	sealer, err := seal.New(s.Key)
+	from, err := seal.New(s.sealedBy)
+	var sealer *seal.Sealer
+	if err == nil {
+		sealer, err = seal.New(s.Key)
+	}
 	if err != nil {
 		return s, fmt.Errorf("%w: %w", task.ErrKey, err)
 	}
+	change := func(in task.FileRef) (task.FileRef, error) {
+		if own {
+			return in, ss.content.checkSealed(ctx, sealer, in)
+		}
+		return ss.content.reseal(ctx, from, sealer, in)
+	}
 	inputs := make(map[string]task.FileRef, len(s.Inputs))
 	for name, in := range s.Inputs {
-		if inputs[name], err = change(ctx, sealer, in); err != nil {
+		if inputs[name], err = change(in); err != nil {
 			return s, fmt.Errorf("sealing input %s: %w", name, err)
 		}
 	}
 	s.Inputs = inputs
-	for axis := range s.File.Sources {
-		t := s.File.Table(axis)
-		if t == nil {
-			continue
-		}
-		in, err := change(ctx, sealer, task.FileRef{CID: t.CID, Size: t.Size})
+	for name, t := range s.File.Tables() {
+		in, err := change(task.FileRef{CID: t.CID, Size: t.Size})
 		if err != nil {
-			return s, fmt.Errorf("sealing the table of axis %s: %w", axis, err)
+			return s, fmt.Errorf("sealing the table of axis %s: %w", name, err)
 		}
 		t.CID, t.Size = in.CID, in.Size
 	}
 	return s, nil
 }
 
-// sealInput stores a file that is stored as it is once more, sealed.
-func (c *content) sealInput(ctx context.Context, sealer *seal.Sealer, in task.FileRef) (task.FileRef, error) {
-	f, _, err := c.blocks.Open(ctx, in.CID, blocks.Exactly(in.Size))
-	if err != nil {
-		return in, err
-	}
-	defer f.Close()
-	in.CID, in.Size, err = c.blocks.Import(ctx, sealer.Sealing(f))
-	return in, err
-}
-
 // checkSealed refuses a file that is not sealed under the job's key, by its size and its
 // beginning: no worker could read it.
-func (c *content) checkSealed(ctx context.Context, sealer *seal.Sealer, in task.FileRef) (task.FileRef, error) {
+func (c *content) checkSealed(ctx context.Context, sealer *seal.Sealer, in task.FileRef) error {
 	if _, err := sealer.Plain(in.Size); err != nil {
-		return in, err
+		return err
 	}
 	f, _, err := c.blocks.Open(ctx, in.CID, blocks.Exactly(in.Size))
 	if err != nil {
-		return in, err
+		return err
 	}
 	defer f.Close()
 	if _, err := sealer.Opening(f).Read(make([]byte, 1)); err != nil && !errors.Is(err, io.EOF) {
-		return in, err
+		return err
 	}
-	return in, nil
+	return nil
 }
 
 // keyQuery asks a leader for the key of a job of one's own.

@@ -69,7 +69,7 @@ func (p *peer) copyJob(t *testing.T, in overlay.ID, data []byte, plain bool) Sub
 	}
 	sub := Submission{File: f, Overlay: string(in)}
 	if !plain {
-		if sub.Key, err = p.SealingKey(t.Context(), string(in), ""); err != nil {
+		if sub.Key, err = p.SealingKey(t.Context(), string(in)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -196,7 +196,7 @@ func TestSealsWhenHandedIn(t *testing.T) {
 				input, after := noise("an input", 300_000), noise("an output", 64)
 				s, lab := sealedSwarm(t, OverlayRules{Name: "lab", Admission: admission}, after)
 				owner, closed := s.peers[1], admission != AdmitOpen
-				if key, err := owner.SealingKey(t.Context(), string(lab), ""); err != nil || (len(key) == task.KeySize) != closed {
+				if key, err := owner.SealingKey(t.Context(), string(lab)); err != nil || (len(key) == task.KeySize) != closed {
 					t.Errorf("a key of %d bytes, %v", len(key), err)
 				}
 				sub := owner.copyJob(t, lab, input, true)

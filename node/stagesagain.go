@@ -27,8 +27,7 @@ func (ss *submissions) stagesAgain(ctx context.Context, id task.JobID, key []byt
 		return "", err
 	}
 	s := Submission{File: task.Refile(spec), Inputs: map[string]task.FileRef{}, Overlay: spec.Overlay,
-		Key: key, Reuse: true,
-		first: id}
+		sealedBy: key, Reuse: true, first: id}
 	for _, in := range spec.Inputs {
 		s.Inputs[in.Name] = in
 	}

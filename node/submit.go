@@ -29,7 +29,7 @@ type Submission struct {
 	Inputs map[string]task.FileRef // by name in the sandbox
 
 	Overlay string // name or ID of the one to run it; "" for the node's usual
-	// Key is the one under which the inputs are sealed: see SealingKey. Empty where they are
+	// Key is the one under which the inputs are sealed: see SealingKey. No other job may have it. Empty where they are
 	// not: then they are sealed here, as far as they are to be.
 	Key []byte
 	// Reuse takes results that this node holds of tasks that the job has, too, where they have the same names: see
@@ -37,8 +37,9 @@ type Submission struct {
 	Reuse bool
 	// first is a job whose results go before those of others; "" for none.
 	first task.JobID
-	// shared is the key that a job without one of its own takes, where it may take results: see sharedKey.
-	shared []byte
+	// sealedBy is the key of another job that the inputs and tables are sealed under, if Key is empty: they are sealed
+	// again, under a new key.
+	sealedBy []byte
 }
 
 // modules are the programs of the job.
@@ -81,9 +82,7 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	if e := ss.do(ctx, func() {
 		if m, err = ss.overlays.find(s.Overlay); err == nil {
 			rules = *m.Manifest()
-			if s.Reuse {
-				s.shared = sharedKey(m, s.File.Name)
-			}
+			err = ss.unused(s.Key)
 		}
 	}); e != nil {
 		return "", e
@@ -108,9 +107,15 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	if err := ss.content.blocks.Sync(ctx); err != nil {
 		return "", fmt.Errorf("storing the job: %w", err)
 	}
+	if err := ss.keepPlain(ctx, &rec); err != nil {
+		return "", err
+	}
 	var reused []message.Reused
 	if s.Reuse {
-		if reused, err = ss.reuse(ctx, m, &rec, s.first); err != nil {
+		var release func()
+		reused, release, err = ss.reuse(ctx, m, &rec, s.first)
+		defer release()
+		if err != nil {
 			return "", err
 		}
 	}

@@ -217,6 +217,7 @@ func TestHinted(t *testing.T) {
 		p.onLoop(t, func() {
 			m, now := p.ordered()[0], p.now()
 			ask := func(rows ...task.TallyRow) task.PeerID {
+				p.proofs.hints.drawn = false
 				p.proofs.hint(m, &task.Tally{Teller: teller, Rows: rows})
 				_, peer := p.proofs.hinted(now)
 				return peer

@@ -2,7 +2,10 @@ package node
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -65,8 +68,14 @@ func (t *thankful) load(ctx context.Context) error {
 		}
 		return failed
 	}
-	err := each(patronPrefix, func(name string, _ []byte) error {
-		t.got.Ran(task.PeerID(name))
+	err := each(patronPrefix, func(name string, value []byte) error {
+		work, n := binary.Uvarint(value)
+		if n <= 0 {
+			return errors.New("no work is kept")
+		}
+		if least, _ := t.got.Ran(task.PeerID(name), time.Duration(min(work, math.MaxInt64))); least != "" {
+			gone = append(gone, message.Persist{Key: patronPrefix + string(least)})
+		}
 		return nil
 	})
 	if err == nil {
@@ -201,11 +210,17 @@ func (t *thankful) lastWords() []message.Persist {
 	return append(keptAs(due, t.sign(due, heard), heard), t.patrons()...)
 }
 
-// patrons takes in for whom jobs were made ready here, and returns what is to be kept of that.
+// patrons adds the work that was measured here to that of its submitters, and returns what is to be kept of that.
 func (t *thankful) patrons() (changes []message.Persist) {
-	for _, of := range t.content.ran.take() {
-		if t.got.Ran(of) {
-			changes = append(changes, message.Persist{Key: patronPrefix + string(of), Value: []byte{1}})
+	of := t.content.ran.take()
+	for _, submitter := range of.All() {
+		gone, changed := t.got.Ran(submitter, of.Work(submitter))
+		if gone != "" {
+			changes = append(changes, message.Persist{Key: patronPrefix + string(gone)})
+		}
+		if changed {
+			work := binary.AppendUvarint(nil, uint64(t.got.Patrons().Work(submitter)))
+			changes = append(changes, message.Persist{Key: patronPrefix + string(submitter), Value: work})
 		}
 	}
 	return changes
@@ -244,33 +259,35 @@ func (t *thankful) answerThanks(ctx context.Context, from task.PeerID, body []by
 	return nil, err
 }
 
-// A patronage is for whom jobs were made ready here since somebody last looked. The zero value is nobody. It is
-// safe for any goroutine.
+// A patronage collects the submitters whose jobs were prepared here, and the CPU time that their tasks took, until the
+// loop takes it. The zero value is empty. It is safe for concurrent use.
 type patronage struct {
 	mu sync.Mutex
-	of map[task.PeerID]bool // at most mostPatronage
+	of *thanks.Patrons // nil if nothing ran since
 }
 
-// mostPatronage bounds the submitters in a patronage; others are not thanked by.
+// mostPatronage bounds the submitters in a patronage. With more, those with the least work are left out.
 const mostPatronage = 1024
 
-func (p *patronage) note(of task.PeerID) {
+// note adds measured work for a submitter, 0 for a job that is prepared.
+func (p *patronage) note(of task.PeerID, work time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.of == nil {
-		p.of = map[task.PeerID]bool{}
+		p.of = thanks.NewPatrons(mostPatronage)
 	}
-	if len(p.of) < mostPatronage {
-		p.of[of] = true
+	if work > 0 || !p.of.Has(of) {
+		p.of.Add(of, work)
 	}
 }
 
-func (p *patronage) take() (out []task.PeerID) {
+// take returns what was collected, and begins again.
+func (p *patronage) take() *thanks.Patrons {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for of := range p.of {
-		out = append(out, of)
+	of := p.of
+	if p.of = nil; of == nil {
+		of = thanks.NewPatrons(mostPatronage)
 	}
-	clear(p.of)
-	return out
+	return of
 }

@@ -19,9 +19,9 @@ func (n *simNode) reusedOf(t *testing.T, old task.JobID, spec *task.Job) (out []
 		Read: func(i uint64) (message.TaskSummary, error) {
 			return submitter.DecodeSummary(n.disk[submitter.ResultKey(old, i)])
 		}}
-	err := memo.Find(spec, nil, []memo.Source{source}, func(r message.Reused) error {
-		out = append(out, r)
-		return nil
+	err := memo.Find(spec, nil, nil, []memo.Source{source}, func(r *message.Reused) (bool, error) {
+		out = append(out, *r)
+		return true, nil
 	})
 	if err != nil {
 		t.Fatal(err)

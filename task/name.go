@@ -16,6 +16,29 @@ type FilesName [sha256.Size]byte
 // what a program finds in its sandbox: then nothing of before is taken for the same.
 const nameForm = 1
 
+// Plain returns the CID and the size that a stored file has before it is sealed, without a name. Names are computed of
+// these, because each job has its own key. Of a result's output it gets the inline content, too. A nil Plain is that of
+// files that are not sealed.
+type Plain func(stored Output) (FileRef, error)
+
+// Of returns what p returns for a file, with the file's name.
+func (p Plain) Of(stored Output) (FileRef, error) {
+	plain := FileRef{CID: stored.CID, Size: stored.Size}
+	if p != nil {
+		var err error
+		if plain, err = p(stored); err != nil {
+			return FileRef{}, fmt.Errorf("naming file %s: %w", stored.Name, err)
+		}
+	}
+	plain.Name = stored.Name
+	return plain, nil
+}
+
+// input is Of for an input.
+func (p Plain) input(f FileRef) (FileRef, error) {
+	return p.Of(Output{Name: f.Name, CID: f.CID, Size: f.Size})
+}
+
 // named is what the name of a task is of. The point is part of it, though a program may not read it: the random
 // bytes that a program draws follow from its task, so that two trials of one point come to two results.
 type named struct {
@@ -23,7 +46,6 @@ type named struct {
 	Form      int
 	Module    CID
 	Memory    int64
-	Sealed    []byte // the outputs of another key are of no use
 	Params    []EnvVar
 	Args      []string
 	Env       []EnvVar
@@ -35,16 +57,29 @@ type named struct {
 }
 
 // NameOf returns the name of a task: by its module, its point, its arguments and its environment, by what its inputs
-// hold, and by what it reads of other tasks, which reads names, need by need: see FilesOf and NameFiles. rows is
-// as for ExpandBy, whose errors it returns.
-func (j *Job) NameOf(index uint64, rows Rows, reads []FilesName) (Name, error) {
+// hold, and by what it reads of other tasks, which reads names, need by need: see FilesOf and NameFiles. Whether files
+// are sealed, and under which key, is no part of it: plain is that of the job's inputs. rows is as for ExpandBy, whose
+// errors it returns, and plain's.
+func (j *Job) NameOf(index uint64, rows Rows, plain Plain, reads []FilesName) (Name, error) {
 	inv, err := j.ExpandBy(index, rows)
 	if err != nil {
 		return Name{}, err
 	}
 	of, _ := j.At(index)
-	n := named{Form: nameForm, Module: of.Module, Memory: of.Memory, Sealed: of.Sealed, Params: inv.Params, Args: inv.Args,
-		Env: inv.Env, Files: inv.Files, Stdin: inv.Stdin, Outputs: of.Outputs, Reads: reads}
+	n := named{Form: nameForm, Module: of.Module, Memory: of.Memory, Params: inv.Params, Args: inv.Args, Env: inv.Env,
+		Files: make([]FileRef, len(inv.Files)), Outputs: of.Outputs, Reads: reads}
+	for i, f := range inv.Files {
+		if n.Files[i], err = plain.input(f); err != nil {
+			return Name{}, err
+		}
+	}
+	if inv.Stdin != nil {
+		stdin, err := plain.input(*inv.Stdin)
+		if err != nil {
+			return Name{}, err
+		}
+		n.Stdin = &stdin
+	}
 	if len(j.Stages) > 0 {
 		stage, _ := j.StageOf(index)
 		n.StdinFrom = j.Stages[stage].StdinFrom

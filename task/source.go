@@ -1,6 +1,7 @@
 package task
 
 import (
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -89,6 +90,31 @@ func (f *File) Table(axis string) *Table {
 		return a.Table
 	}
 	return nil
+}
+
+// Tables gives the tables of the file's axes, each with an axis that has it: also of stages.
+func (f *File) Tables() iter.Seq2[string, *Table] {
+	return func(yield func(string, *Table) bool) {
+		seen := map[*Table]bool{}
+		each := func(s *Sweep) bool {
+			for i := range s.Axes {
+				if t := s.Axes[i].Table; t != nil && !seen[t] {
+					if seen[t] = true; !yield(s.Axes[i].Name, t) {
+						return false
+					}
+				}
+			}
+			return true
+		}
+		if !each(&f.Sweep) {
+			return
+		}
+		for i := range f.Stages {
+			if !each(&f.Stages[i].Sweep) {
+				return
+			}
+		}
+	}
 }
 
 // SetTable says what the rows of an axis are, which were read of its Source and stored; the axis is called as in

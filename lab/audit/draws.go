@@ -55,7 +55,8 @@ func Lots(ctx context.Context, client *api.Client, ref string) (lots []Lot, shar
 		if w := t.Refuted; w != nil {
 			signed = &w.Result
 		} else if len(t.Results) > 0 {
-			signed = &t.Results[0]
+			r := t.AsSigned(0)
+			signed = &r
 		}
 		if signed.Worker == "" || signed.Worker == st.Submitter {
 			return nil

@@ -7,15 +7,14 @@ import (
 
 	"godwit/api"
 	"godwit/blocks"
-	"godwit/blocks/seal"
 	"godwit/task"
 )
 
 // mostNamed is how many tasks a job may have that takes results of others (scheduler/memo).
 const mostNamed = task.MaxStaged
 
-// named is the job as Submit would hand it in, with the names of its modules and inputs, which are read here and not
-// sent. Its tables are stored: what tasks come to depends on their rows. It is nil where results are not to be taken
+// named is the job as Submit would hand it in, with the names of its modules and inputs, which are read here and neither
+// sent nor sealed. Its tables are stored: what tasks come to depends on their rows. It is nil where results are not to be taken
 // from other jobs, or cannot be of so many tasks.
 func (s *Job) named(ctx context.Context, client *api.Client) (*api.SubmitRequest, error) {
 	if !s.Reuse || s.File.Tasks() > mostNamed {
@@ -23,11 +22,6 @@ func (s *Job) named(ctx context.Context, client *api.Client) (*api.SubmitRequest
 	}
 	req := &api.SubmitRequest{FileName: s.Name, File: s.Text, Args: s.args, Overlay: s.Overlay, Reuse: true}
 	var err error
-	if len(s.inputs)+len(s.tables) > 0 {
-		if req.Key, err = client.KeyLike(ctx, s.Overlay, s.File.Name); err != nil {
-			return nil, err
-		}
-	}
 	if len(s.stages) == 0 {
 		req.Module, err = blocks.CIDOfBytes(s.Code)
 	} else {
@@ -41,19 +35,15 @@ func (s *Job) named(ctx context.Context, client *api.Client) (*api.SubmitRequest
 	if err != nil {
 		return nil, fmt.Errorf("reading a module: %w", err)
 	}
-	if req.Inputs, err = s.nameInputs(ctx, req.Key); err != nil {
+	if req.Inputs, err = s.nameInputs(ctx); err != nil {
 		return nil, err
 	}
-	req.Tables, err = s.putTables(ctx, client, req.Key)
+	req.Tables, err = s.putTables(ctx, client, nil)
 	return req, err
 }
 
-// nameInputs returns what the inputs are called when they are stored, sealed where there is a key.
-func (s *Job) nameInputs(ctx context.Context, key []byte) ([]task.FileRef, error) {
-	sealer, err := seal.New(key)
-	if err != nil {
-		return nil, fmt.Errorf("naming the inputs: %w", err)
-	}
+// nameInputs returns what the inputs are called before they are sealed.
+func (s *Job) nameInputs(ctx context.Context) ([]task.FileRef, error) {
 	im := &importer{tell: s.Import}
 	for _, in := range s.inputs {
 		im.total += in.info.Size()
@@ -64,7 +54,7 @@ func (s *Job) nameInputs(ctx context.Context, key []byte) ([]task.FileRef, error
 		if err != nil {
 			return nil, s.File.InputError(in.name, reason(err), inputsHint)
 		}
-		c, err := blocks.CIDOf(ctx, sealer.Sealing(&counting{im: im, from: f}))
+		c, err := blocks.CIDOf(ctx, &counting{im: im, from: f})
 		same := !changed(f, in.info)
 		f.Close()
 		switch {
@@ -73,7 +63,7 @@ func (s *Job) nameInputs(ctx context.Context, key []byte) ([]task.FileRef, error
 		case !same:
 			return nil, s.changed(in.name)
 		}
-		refs = append(refs, task.FileRef{Name: in.name, CID: c, Size: sealer.Size(in.info.Size())})
+		refs = append(refs, task.FileRef{Name: in.name, CID: c, Size: in.info.Size()})
 	}
 	return refs, nil
 }

@@ -175,7 +175,8 @@ func Check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
 		if r.Task != made || t.Index >= spec.Tasks() {
 			return fmt.Errorf("the result of %s is of task %v", r.Worker, r.Task)
 		}
-		if err := r.Verify(); err != nil {
+		signed := t.AsSigned(i)
+		if err := signed.Verify(); err != nil {
 			return fmt.Errorf("the result of %s does not verify: %w", r.Worker, err)
 		}
 		if err := spec.CheckResult(r); err != nil {

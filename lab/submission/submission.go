@@ -132,11 +132,7 @@ func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error)
 	}
 	var err error
 	if len(s.inputs)+len(s.tables) > 0 { // else the node makes one
-		like := ""
-		if s.Reuse {
-			like = s.File.Name
-		}
-		if req.Key, err = client.KeyLike(ctx, s.Overlay, like); err != nil {
+		if req.Key, err = client.NewKey(ctx, s.Overlay); err != nil {
 			return "", err
 		}
 	}

@@ -182,8 +182,10 @@ func (h *fakeHost) Forecast() func(time.Duration) float64 {
 	return func(d time.Duration) float64 { return math.Exp(-d.Hours() / 48) }
 }
 
-func (h *fakeHost) Blocks() *blocks.Store                       { return h.blocks }
-func (h *fakeHost) Failed(error)                                {}
+func (h *fakeHost) Blocks() *blocks.Store             { return h.blocks }
+func (h *fakeHost) Failed(error)                      {}
+func (h *fakeHost) Worked(task.PeerID, time.Duration) {}
+
 func (h *fakeHost) MakeRoom(context.Context, int64, bool) error { return nil }
 func (h *fakeHost) Fetch(ctx context.Context, roots []blocks.Root, _ []task.PeerID) error {
 	if h.fetching != nil {

@@ -78,6 +78,8 @@ type Content interface {
 	Hold(cids []task.CID) (release func())
 	// Failed takes in why something could not be stored: a full disk is given room.
 	Failed(err error)
+	// Worked adds CPU time that a submitter's task took here, as this machine measured it. Audits are not included.
+	Worked(submitter task.PeerID, cpu time.Duration)
 }
 
 // A Stream carries one hand-over: a p2p.HandOverStream. One goroutine may send while

@@ -45,6 +45,9 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 	}
 	kept(&rep, &res)
 	c.Ended.note(&res)
+	if a.audit == nil && a.job != nil {
+		c.Content.Worked(a.job.submitter, res.CPU)
+	}
 	err = res.Signable(c.Self)
 	if err == nil && a.audit != nil {
 		err = res.SignBy(c.Self, c.Sign)

@@ -3,7 +3,6 @@ package thanks
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -11,8 +10,8 @@ import (
 )
 
 const (
-	// MostGot bounds the thanks that a worker keeps: a submitter and a day each. With more, those of the
-	// first day go.
+	// MostGot bounds the thanks that a worker keeps: a submitter and a day each. With more, measured work decides:
+	// see Got.makeRoom.
 	MostGot = 4096
 	// GotFor is for how many days they are kept.
 	GotFor = 366
@@ -42,33 +41,27 @@ type Note struct {
 type Got struct {
 	self    task.PeerID
 	cores   int // of this machine
+	most    int // receipts that are kept
 	notes   map[Page]Note
-	patrons map[task.PeerID]bool
+	patrons *Patrons
 }
 
 // NewGot returns those of a worker with so many cores, which has none.
 func NewGot(self task.PeerID, cores int) *Got {
-	return &Got{self: self, cores: max(1, cores), notes: map[Page]Note{}, patrons: map[task.PeerID]bool{}}
+	return &Got{self: self, cores: max(1, cores), most: MostGot, notes: map[Page]Note{}, patrons: NewPatrons(mostPatrons)}
 }
 
-// Ran notes that a submitter's job was made ready here, and reports whether that is news. Of too many
-// another is forgotten.
-func (g *Got) Ran(of task.PeerID) bool {
-	if of == g.self || of == "" || g.patrons[of] {
-		return false
+// Ran adds CPU time that this machine measured itself for a submitter's tasks, 0 if a job was only prepared. It returns
+// the submitter that is forgotten for it, "" if none is, and whether anything changed.
+func (g *Got) Ran(of task.PeerID, work time.Duration) (gone task.PeerID, changed bool) {
+	if of == g.self || of == "" || work <= 0 && g.patrons.Has(of) {
+		return "", false
 	}
-	for other := range g.patrons {
-		if len(g.patrons) < mostPatrons {
-			break
-		}
-		delete(g.patrons, other)
-	}
-	g.patrons[of] = true
-	return true
+	return g.patrons.Add(of, work), true
 }
 
-// Patrons lists the submitters that are remembered, in order.
-func (g *Got) Patrons() []task.PeerID { return slices.Sorted(maps.Keys(g.patrons)) }
+// Patrons returns the submitters that are remembered. They are not to be changed.
+func (g *Got) Patrons() *Patrons { return g.patrons }
 
 // Take takes in thanks whose signature was checked, and returns which of those before are gone for it.
 func (g *Got) Take(n Note, now time.Time) (gone []Page, err error) {
@@ -78,7 +71,7 @@ func (g *Got) Take(n Note, now time.Time) (gone []Page, err error) {
 	switch {
 	case t.Worker != g.self:
 		return nil, fmt.Errorf("%w: %s", ErrNotOurs, t.Worker)
-	case !g.patrons[t.Submitter]:
+	case !g.patrons.Has(t.Submitter):
 		return nil, fmt.Errorf("%w: %s", ErrStranger, t.Submitter)
 	case is && old.Issued >= t.Issued, t.Day < task.DayOf(now)-GotFor:
 		return nil, ErrOld
@@ -97,7 +90,7 @@ func (g *Got) Take(n Note, now time.Time) (gone []Page, err error) {
 	return g.prune(now), nil
 }
 
-// prune drops what is old, and of too many the first.
+// prune drops what is old, and what is too much.
 func (g *Got) prune(now time.Time) (gone []Page) {
 	for name := range g.notes {
 		if name.Day < task.DayOf(now)-GotFor {
@@ -105,7 +98,7 @@ func (g *Got) prune(now time.Time) (gone []Page) {
 			delete(g.notes, name)
 		}
 	}
-	return append(gone, dropFirst(g.notes, MostGot)...)
+	return append(gone, g.makeRoom(g.most)...)
 }
 
 // Since lists the thanks of an overlay, "" for all, from a day on: the latest days first.

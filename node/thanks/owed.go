@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// MostOwed bounds the pages of a submitter: a worker and a day each. With more, what was owed
-	// for the longest time is dropped.
+	// MostOwed bounds the pages of a submitter: a worker and a day each. With more, the page with the least CPU time
+	// is dropped.
 	MostOwed = 8192
 	// owedFor is for how long thanks wait for a worker that is away.
 	owedFor = 7
@@ -70,7 +70,8 @@ func (o *Owed) page(name Page) *owed {
 	return p
 }
 
-// makeRoom drops what is too old, and of too many pages the first.
+// makeRoom drops what is too old, and of too many pages those with the least work. So workers that did one short task
+// each do not push out a worker that did more.
 func (o *Owed) makeRoom(day int64) {
 	if len(o.pages) < MostOwed {
 		return
@@ -78,7 +79,20 @@ func (o *Owed) makeRoom(day int64) {
 	maps.DeleteFunc(o.pages, func(name Page, p *owed) bool {
 		return name.Day < day-owedFor || name.Day < day && p.since.IsZero()
 	})
-	dropFirst(o.pages, MostOwed-1)
+	for len(o.pages) >= MostOwed {
+		least := slices.MinFunc(slices.Collect(maps.Keys(o.pages)), func(a, b Page) int {
+			return cmp.Or(cmp.Compare(o.pages[a].cpu(), o.pages[b].cpu()), comparePages(a, b))
+		})
+		delete(o.pages, least)
+	}
+}
+
+// cpu returns the CPU time of a page.
+func (p *owed) cpu() (sum time.Duration) {
+	for _, g := range p.given {
+		sum = addCPU(sum, max(0, g.CPU))
+	}
+	return sum
 }
 
 // Due returns at most so many thanks that workers are to hear now, those that wait for the longest time first.

@@ -2,8 +2,6 @@ package thanks
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"strings"
 
 	"godwit/task"
@@ -26,14 +24,4 @@ func fromSubmitter(t *task.Thanks) Page { return Page{t.Overlay, t.Submitter, t.
 func comparePages(a, b Page) int {
 	return cmp.Or(cmp.Compare(a.Day, b.Day), strings.Compare(a.Overlay, b.Overlay),
 		strings.Compare(string(a.Peer), string(b.Peer)))
-}
-
-// dropFirst drops the first pages until there are at most so many, and returns which.
-func dropFirst[V any](pages map[Page]V, most int) (gone []Page) {
-	for len(pages) > most {
-		first := slices.MinFunc(slices.Collect(maps.Keys(pages)), comparePages)
-		gone = append(gone, first)
-		delete(pages, first)
-	}
-	return gone
 }

@@ -40,33 +40,36 @@ func Table(all []*task.Thanks, cores func(task.PeerID) int) []Row {
 		worker task.PeerID
 		day    int64
 	}
-	days, by := map[of]*task.Given{}, map[task.PeerID]map[task.PeerID]bool{}
+	days, by := map[of]*Amount{}, map[task.PeerID]map[task.PeerID]bool{}
 	for n, t := range latest {
 		d := of{n.worker, n.Day}
 		if days[d] == nil {
-			days[d] = &task.Given{}
+			days[d] = &Amount{}
 		}
 		for _, g := range t.Given {
-			days[d].Add(g)
+			days[d].add(amountOf(g))
 		}
 		if by[n.worker] == nil {
 			by[n.worker] = map[task.PeerID]bool{}
 		}
 		by[n.worker][n.Peer] = true
 	}
-	rows := map[task.PeerID]*Row{}
+	rows, sums := map[task.PeerID]*Row{}, map[task.PeerID]*Amount{}
 	for d, g := range days {
 		r := rows[d.worker]
 		if r == nil {
 			r = &Row{Worker: d.worker, Submitters: len(by[d.worker])}
-			rows[d.worker] = r
+			rows[d.worker], sums[d.worker] = r, &Amount{}
 		}
-		r.Tasks, r.Fuel, r.Days = r.Tasks+g.Tasks, r.Fuel+g.Fuel, r.Days+1
-		r.CPU += min(g.CPU, time.Duration(max(1, cores(d.worker)))*task.Day)
+		r.Days++
+		g.CPU = min(g.CPU, dayOf(cores(d.worker)))
+		sums[d.worker].add(*g)
 	}
 	out := make([]Row, 0, len(rows))
 	for _, worker := range slices.Sorted(maps.Keys(rows)) {
-		out = append(out, *rows[worker])
+		r, sum := rows[worker], sums[worker]
+		r.Tasks, r.CPU, r.Fuel = sum.Tasks, sum.CPU, sum.Fuel
+		out = append(out, *r)
 	}
 	slices.SortStableFunc(out, func(a, b Row) int {
 		return cmp.Or(-cmp.Compare(a.CPU, b.CPU), -cmp.Compare(a.Tasks, b.Tasks))
@@ -84,13 +87,6 @@ type ByProject struct {
 	Fuel      uint64        `json:"fuel"`
 }
 
-// An Amount is what was given altogether.
-type Amount struct {
-	Tasks uint64        `json:"tasks"`
-	CPU   time.Duration `json:"cpu_ns"`
-	Fuel  uint64        `json:"fuel"`
-}
-
 // Projects sums up thanks by project: to which most was given first.
 func Projects(notes []Note) []ByProject {
 	type name struct {
@@ -98,14 +94,14 @@ func Projects(notes []Note) []ByProject {
 		submitter task.PeerID
 		project   string
 	}
-	sums := map[name]*task.Given{}
+	sums := map[name]*Amount{}
 	for _, n := range notes {
 		for _, g := range n.Given {
 			key := name{n.Overlay, n.Submitter, g.Project}
 			if sums[key] == nil {
-				sums[key] = &task.Given{}
+				sums[key] = &Amount{}
 			}
-			sums[key].Add(g)
+			sums[key].add(amountOf(g))
 		}
 	}
 	out := make([]ByProject, 0, len(sums))
@@ -121,11 +117,11 @@ func Projects(notes []Note) []ByProject {
 
 // Sum is what thanks come to altogether.
 func Sum(notes []Note) Amount {
-	var sum task.Given
+	var sum Amount
 	for _, n := range notes {
 		for _, g := range n.Given {
-			sum.Add(g)
+			sum.add(amountOf(g))
 		}
 	}
-	return Amount{sum.Tasks, sum.CPU, sum.Fuel}
+	return sum
 }

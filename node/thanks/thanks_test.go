@@ -52,8 +52,8 @@ func TestCreditAddsUp(t *testing.T) {
 		got := map[byte]*Got{}
 		for w := byte(1); w <= 4; w++ { // 1 submits, and works for 2
 			got[w] = NewGot(peer(w), 64)
-			got[w].Ran(peer(1))
-			got[w].Ran(peer(2))
+			got[w].Ran(peer(1), 0)
+			got[w].Ran(peer(2), 0)
 		}
 		want := map[task.PeerID]uint64{}
 		var sent []Note // that may come again
@@ -132,7 +132,7 @@ func TestCreditAddsUp(t *testing.T) {
 // What is no thanks to this worker for what it did is not taken in.
 func TestNotTaken(t *testing.T) {
 	g := NewGot(peer(3), 4)
-	g.Ran(peer(1))
+	g.Ran(peer(1), 0)
 	of := func(submitter, worker byte, edit func(*task.Thanks)) Note {
 		h := &task.Thanks{Overlay: lab, Submitter: peer(submitter), Worker: peer(worker), Day: 20_000, Issued: noon.Unix(),
 			Given: []task.Given{{Tasks: 3, CPU: time.Hour}}}
@@ -163,8 +163,13 @@ func TestNotTaken(t *testing.T) {
 	if sum := Sum(g.Since("", 0)); sum.Tasks != 3 || sum.CPU != time.Hour {
 		t.Errorf("in the end %+v", sum)
 	}
-	if g.Ran(peer(3)) || g.Ran(peer(1)) || !g.Ran(peer(2)) || len(g.Patrons()) != 2 {
-		t.Errorf("it ran jobs for %v", g.Patrons())
+	for of, want := range map[byte]bool{3: false, 1: false, 2: true} {
+		if _, changed := g.Ran(peer(of), 0); changed != want {
+			t.Errorf("a job for %d changed the patrons: %v", of, changed)
+		}
+	}
+	if all := g.Patrons().All(); len(all) != 2 {
+		t.Errorf("it ran jobs for %v", all)
 	}
 }
 
@@ -208,7 +213,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("%d due, of at most 10", len(due))
 	}
 	g := NewGot(peer(3), 1)
-	g.Ran(peer(1))
+	g.Ran(peer(1), 0)
 	for day := range int64(GotFor + 20) {
 		h := &task.Thanks{Overlay: lab, Submitter: peer(1), Worker: peer(3), Day: day, Issued: day * 86_400,
 			Given: []task.Given{{Tasks: 1}}}

@@ -18,8 +18,10 @@ const MostTasks = task.MaxStaged
 type Source struct {
 	ID   task.JobID
 	Spec *task.Job
-	Rows task.Rows  // of its tables; nil if it has none
-	Held ledger.Set // tasks whose ends are held
+	Rows task.Rows // of its tables; nil if it has none
+	// Plain is that of its inputs and outputs; nil if the job is not sealed.
+	Plain task.Plain
+	Held  ledger.Set // tasks whose ends are held
 	// Sound are those of Held whose results may be taken, if they have any: not what is still to be checked.
 	Sound ledger.Set
 	// Read reads the end of a task of Held.
@@ -27,12 +29,14 @@ type Source struct {
 }
 
 // Find calls keep for each task of a job of which one of the sources has a result, in growing order, with that
-// result. Sources that come first go first. A task that reads others is found only if a result of each of them
-// is: else what it reads is not known. rows is of the job's own tables.
+// result, which keep may change, for example to seal its outputs under the job's key. Sources that come first go first.
+// If keep returns false, the next result of that name is tried. A task that reads others is found only if a result of
+// each of them was kept: else what it reads is not known. rows and plain are of the job's own tables and inputs.
 //
 // A source that cannot be read is left out, and the others are as good without. The error is keep's, or that of
-// tables of the job itself.
-func Find(job *task.Job, rows task.Rows, sources []Source, keep func(message.Reused) error) error {
+// tables and inputs of the job itself.
+func Find(job *task.Job, rows task.Rows, plain task.Plain, sources []Source,
+	keep func(*message.Reused) (bool, error)) error {
 	if job.Tasks() > MostTasks {
 		return nil
 	}
@@ -48,31 +52,24 @@ func Find(job *task.Job, rows task.Rows, sources []Source, keep func(message.Reu
 	taken := newReader(job)
 	for i := range job.Tasks() {
 		reads, whole, err := taken.reads(i, true)
+		if err != nil || !whole { // what it reads is not known
+			continue
+		}
+		name, err := job.NameOf(i, rows, plain, reads)
 		if err != nil {
 			return err
 		}
-		if !whole {
-			continue
-		}
-		name, err := job.NameOf(i, rows, reads)
-		if err != nil {
-			return err
-		}
-		got, ok := names.find(job, i, name)
-		if !ok {
-			continue
-		}
-		taken.add(i, got.End.Results[0].Outputs)
-		if err := keep(got); err != nil {
+		if err := names.take(job, i, name, taken, keep); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Resembles reports whether tasks of two jobs may have the same names, as far as their records tell.
+// Resembles reports whether a job may take results of another, as far as their records tell. A job that is not sealed
+// takes none of a sealed one: its outputs would become readable to everybody.
 func Resembles(job, of *task.Job) bool {
-	return of.Tasks() <= MostTasks && slices.Equal(of.Sealed, job.Sealed) &&
+	return of.Tasks() <= MostTasks && (len(of.Sealed) == 0 || len(job.Sealed) > 0) &&
 		slices.ContainsFunc(programs(of), func(p program) bool { return slices.Contains(programs(job), p) })
 }
 
@@ -115,11 +112,6 @@ func (n *names) add(job *task.Job, s *Source) {
 	modules, made := job.Modules(), newReader(s.Spec)
 	for _, r := range s.Held {
 		for i := r.From; i < r.To; i++ {
-			of, _ := s.Spec.At(i)
-			reads, _, err := made.reads(i, false)
-			if err != nil {
-				return
-			}
 			if len(s.Spec.Stages) > 0 { // others may read it
 				end, err := s.Read(i)
 				if err != nil {
@@ -128,12 +120,17 @@ func (n *names) add(job *task.Job, s *Source) {
 				if end.Failed || len(end.Results) == 0 {
 					continue
 				}
-				made.add(i, end.Results[0].Outputs)
+				made.add(i, end.Results[0].Outputs, s.Plain)
 			}
-			if !s.Sound.Contains(i) || !slices.Contains(modules, of.Module) {
+			// Files that a task reads may have to be opened: not those of tasks that cannot be taken.
+			if of, _ := s.Spec.At(i); !s.Sound.Contains(i) || !slices.Contains(modules, of.Module) {
 				continue
 			}
-			name, err := s.Spec.NameOf(i, s.Rows, reads)
+			reads, _, err := made.reads(i, false)
+			if err != nil {
+				continue
+			}
+			name, err := s.Spec.NameOf(i, s.Rows, s.Plain, reads)
 			if err != nil {
 				return
 			}
@@ -157,22 +154,33 @@ func (n *names) put(name task.Name, r ref) {
 	n.refs[last].next = at
 }
 
-// find returns the first end under a name that is one of the job's task.
-func (n *names) find(job *task.Job, i uint64, name task.Name) (message.Reused, bool) {
+// take keeps the first end under a name that is one of the job's task and that keep accepts.
+func (n *names) take(job *task.Job, i uint64, name task.Name, taken *reader,
+	keep func(*message.Reused) (bool, error)) error {
 	at, ok := n.first[name]
 	for ok && at >= 0 {
 		r := &n.refs[at]
-		end, err := r.source.Read(r.index)
-		if err == nil && Fits(job, i, &end) {
-			if end.From == nil {
-				end.From = &task.TaskID{Job: r.source.ID, Index: r.index}
-			}
-			end.Index, end.Attempts, end.Refuted = i, nil, nil
-			return message.Reused{Of: task.TaskID{Job: r.source.ID, Index: r.index}, End: end}, true
-		}
 		at = r.next
+		end, err := r.source.Read(r.index)
+		if err != nil || !Fits(job, i, &end) {
+			continue
+		}
+		if end.From == nil {
+			end.From = &task.TaskID{Job: r.source.ID, Index: r.index}
+		}
+		end.Index, end.Attempts, end.Refuted = i, nil, nil
+		outputs := end.Results[0].Outputs // as the source has them
+		got := message.Reused{Of: task.TaskID{Job: r.source.ID, Index: r.index}, End: end}
+		kept, err := keep(&got)
+		if err != nil {
+			return err
+		}
+		if kept {
+			taken.add(i, outputs, r.source.Plain)
+			return nil
+		}
 	}
-	return message.Reused{}, false
+	return nil
 }
 
 // Fits reports whether the end of a task of another job, of the same name, is what a job asks of its own: a result,

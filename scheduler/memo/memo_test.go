@@ -68,6 +68,32 @@ func (w *world) source(id task.JobID, j *task.Job, sound ledger.Set) Source {
 	}}
 }
 
+// sealedUnder is what a file is called when it is sealed under a key.
+func sealedUnder(key string, c task.CID) task.CID { return task.RawCID([]byte(key + string(c))) }
+
+// sealed has a source's outputs sealed under a key.
+func (w *world) sealed(s Source, key string) Source {
+	plain, read := map[task.CID]task.CID{}, s.Read
+	s.Read = func(i uint64) (message.TaskSummary, error) {
+		end, err := read(i)
+		if len(end.Results) > 0 {
+			end.Results = slices.Clone(end.Results)
+			o := end.Results[0].Outputs[0]
+			of := o.CID
+			o.CID = sealedUnder(key, of)
+			plain[o.CID], end.Results[0].Outputs = of, []task.Output{o}
+		}
+		return end, err
+	}
+	s.Plain = func(o task.Output) (task.FileRef, error) {
+		if plain[o.CID] == "" {
+			return task.FileRef{}, errors.New("not sealed under this key")
+		}
+		return task.FileRef{CID: plain[o.CID], Size: o.Size}, nil
+	}
+	return s
+}
+
 // anyJob draws a job of some stages, each of which reads others in some way, or a sweep.
 func anyJob(t *rapid.T) *task.Job {
 	axes := []task.Axis{{Name: "a", Step: 1, Count: rapid.Uint64Range(1, 3).Draw(t, "a")},
@@ -136,7 +162,8 @@ func change(t *rapid.T, j *task.Job) *task.Job {
 }
 
 // TestFind: of a job that was run, and may have been changed since, all results are found of tasks that come to the
-// same with what they read, and no others: a rerun repeats nothing, and runs all that a change reaches.
+// same with what they read, and no others: a rerun repeats nothing, and runs all that a change reaches. That also holds
+// if the two jobs have different keys. What reads a result that is not kept runs, too.
 func TestFind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{map[task.JobID]map[uint64]message.TaskSummary{}, map[task.JobID]map[uint64]string{}}
@@ -151,6 +178,12 @@ func TestFind(t *testing.T) {
 		now := change(t, old)
 		w.run("now", now, func(uint64) bool { return false })
 
+		lost := rapid.Uint64Range(0, 9).Draw(t, "not kept")
+		source, mineIs := w.source("old", old, sound), func(c task.CID) task.CID { return c }
+		if rapid.Bool().Draw(t, "sealed") {
+			old.Sealed, now.Sealed = []byte("old"), []byte("now")
+			source, mineIs = w.sealed(source, "old"), func(c task.CID) task.CID { return sealedUnder("now", c) }
+		}
 		known := map[string]bool{}
 		for i, key := range w.keys["old"] {
 			if sound.Contains(i) {
@@ -165,19 +198,31 @@ func TestFind(t *testing.T) {
 					ready = ready && want[u]
 				}
 			}
-			if ready && known[w.keys["now"][i]] {
+			if ready && known[w.keys["now"][i]] && i != lost {
 				want[i] = true
 			}
 		}
 		got := map[uint64]bool{}
-		err := Find(now, nil, []Source{w.source("old", old, sound)}, func(r message.Reused) error {
+		err := Find(now, nil, nil, []Source{source}, func(r *message.Reused) (bool, error) {
+			if r.End.Index == lost {
+				return false, nil
+			}
+			if source.Plain != nil { // as a node does
+				o := r.End.Results[0].Outputs[0]
+				plain, err := source.Plain(o)
+				if err != nil {
+					return false, err
+				}
+				o.CID = mineIs(plain.CID)
+				r.End.Results[0].Outputs = []task.Output{o}
+			}
 			got[r.End.Index] = true
 			mine := w.ends["now"][r.End.Index].Results[0].Outputs[0].CID
 			if of := w.ends["old"][r.Of.Index]; !sound.Contains(r.Of.Index) || of.Failed || *r.End.From != r.Of ||
-				r.End.Results[0].Outputs[0].CID != mine {
+				r.End.Results[0].Outputs[0].CID != mineIs(mine) {
 				t.Fatalf("task %d is taken from %v, which is another", r.End.Index, r.Of)
 			}
-			return nil
+			return true, nil
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -210,6 +255,8 @@ func TestFindAmong(t *testing.T) {
 	twice.Replicas = 2
 	sealed := *j
 	sealed.Sealed = []byte("key")
+	ofSealed := second
+	ofSealed.Spec = &sealed
 	many := *j
 	many.Sweep.Repeat = MostTasks + 1
 	for name, tt := range map[string]struct {
@@ -221,21 +268,22 @@ func TestFindAmong(t *testing.T) {
 		"one that is broken": {j, []Source{broken, first}, "first/0"},
 		"taken before":       {j, []Source{passed, first}, "forgotten/7"},
 		"two are asked for":  {&twice, []Source{second, first}, ""},
-		"another key":        {&sealed, []Source{second, first}, ""},
+		"another key":        {&sealed, []Source{second, first}, "second/0"},
+		"none of a key":      {j, []Source{ofSealed}, ""},
 		"none":               {j, nil, ""},
 		"too many":           {&many, []Source{second}, ""},
 	} {
 		got := ""
-		err := Find(tt.job, nil, tt.sources, func(r message.Reused) error {
+		err := Find(tt.job, nil, nil, tt.sources, func(r *message.Reused) (bool, error) {
 			got = cmp.Or(got, r.End.From.String())
-			return nil
+			return true, nil
 		})
 		if err != nil || got != tt.want {
 			t.Errorf("%s: %q (%v), want %q", name, got, err, tt.want)
 		}
 	}
 	stop := errors.New("stop")
-	if err := Find(j, nil, []Source{first}, func(message.Reused) error { return stop }); !errors.Is(err, stop) {
+	if err := Find(j, nil, nil, []Source{first}, func(*message.Reused) (bool, error) { return false, stop }); !errors.Is(err, stop) {
 		t.Errorf("keep's error is %v", err)
 	}
 }

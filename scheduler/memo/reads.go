@@ -10,23 +10,29 @@ import (
 // A reader knows what tasks of a job made, and names what others of it read of that.
 type reader struct {
 	job     *task.Job
-	outputs map[uint64][]task.Output // of tasks that others may read
-	made    []uint64                 // how many of each stage
+	outputs map[uint64]outputs // of tasks that others may read
+	made    []uint64           // how many of each stage
 	all     map[*task.Need]task.FilesName
 }
 
+// outputs are what a task made, as a job has them whose files have a Plain.
+type outputs struct {
+	files []task.Output
+	plain task.Plain
+}
+
 func newReader(job *task.Job) *reader {
-	return &reader{job: job, outputs: map[uint64][]task.Output{}, made: make([]uint64, len(job.Stages)),
+	return &reader{job: job, outputs: map[uint64]outputs{}, made: make([]uint64, len(job.Stages)),
 		all: map[*task.Need]task.FilesName{}}
 }
 
 // add takes in what a task made. Tasks come in growing order, so that all of a stage is there before what reads it.
-func (r *reader) add(i uint64, outputs []task.Output) {
+func (r *reader) add(i uint64, files []task.Output, plain task.Plain) {
 	if len(r.job.Stages) == 0 {
 		return
 	}
 	stage, _ := r.job.StageOf(i)
-	r.outputs[i] = outputs
+	r.outputs[i] = outputs{files, plain}
 	r.made[stage]++
 }
 
@@ -74,7 +80,14 @@ func (r *reader) name(n *task.Need, members task.Members) (task.FilesName, error
 	var files []task.Output
 	if len(n.Reads) > 0 {
 		for u := range members.All() {
-			files = append(files, r.job.FilesOf(n, u, r.outputs[u])...)
+			made := r.outputs[u]
+			for _, f := range r.job.FilesOf(n, u, made.files) {
+				plain, err := made.plain.Of(f)
+				if err != nil {
+					return task.FilesName{}, err
+				}
+				files = append(files, task.Output{Name: plain.Name, CID: plain.CID})
+			}
 		}
 	}
 	slices.SortFunc(files, func(a, b task.Output) int { return cmp.Compare(a.Name, b.Name) })

@@ -46,8 +46,8 @@ func TestEveryListHasABound(t *testing.T) {
 		"Trail.Began":          task.MaxChain, "PartProof.Kept": task.MaxBoundaries, "Checkpoint.Before": task.MaxChain - 1,
 		"Link.With": task.MaxWitnesses, "Checkpoint.With": task.MaxWitnesses, "Witness.Chain": task.MaxWitnessLinks,
 		"Witness.Path":   5, // to one of task.MaxBoundaries
-		"Result.Outputs": task.MaxOutputs,
-		"Report.Held":    4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
+		"Result.Outputs": task.MaxOutputs, "Original.Outputs": task.MaxOutputs,
+		"Report.Held": 4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
 		"Place.Leases": 4 * overlay.MaxSlots, "Place.Keys": 4 * overlay.MaxSlots,
 		"Place.Holders": 4 * overlay.MaxSlots, "Ack.Ended": 4 * overlay.MaxSlots, "Ack.Drop": 4 * overlay.MaxSlots,
 	}

@@ -143,8 +143,26 @@ type TaskSummary struct {
 	// From is the task that the results are of, where they were taken from another job of the submitter's: both have
 	// one name. Nil where they are the task's own. The node keeps it; nobody says so to another.
 	From *task.TaskID `cbor:"7,keyasint,omitempty"`
+	// Original has what the workers signed, if the results were taken from a job with another key: their outputs were
+	// sealed again. Nil if Results are as they were signed. The node keeps it; nobody sends it to another.
+	Original *Original `cbor:"8,keyasint,omitempty"`
 	// Signed says, where it is received, that the driver has seen that all of Results verify.
 	Signed bool `cbor:"-"`
+}
+
+// An Original is the part of agreeing results that changes when their outputs are sealed under another key.
+type Original struct {
+	Outputs []task.Output `cbor:"1,keyasint" most:"1024"`
+	Reads   []byte        `cbor:"2,keyasint,omitempty"` // see task.Result.Reads
+}
+
+// AsSigned returns result i as its worker signed it.
+func (t *TaskSummary) AsSigned(i int) task.Result {
+	r := t.Results[i]
+	if t.Original != nil {
+		r.Outputs, r.Reads = t.Original.Outputs, t.Original.Reads
+	}
+	return r
 }
 
 // Refuted is a result that was found wrong.
