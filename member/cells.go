@@ -221,7 +221,8 @@ func (c *cells) lookAtSize(now time.Time) {
 		m.leadTo(m.cell.Half(m.number), "the cell has grown")
 	case rule.Joins(m.cell, len(members), m.sibling()):
 		m.leadTo(m.cell.Parent(), "the cell and its other half have shrunk")
-	case now.Sub(m.changed) >= overlay.CellWait && m.others.Inside(m.cell, m.changed.Add(overlay.CellGap)):
+	case !m.changed.IsZero() && now.Sub(m.changed) >= overlay.CellWait &&
+		m.others.Inside(m.cell, m.changed.Add(overlay.CellGap)):
 		m.leadTo(m.cell.Half(m.number), "the other half did not come")
 	}
 }
