@@ -21,9 +21,6 @@ const (
 	// cellSettle is the time in which all that have come into a cell say so, each at its own
 	// moment: a thousand adverts at once are what cells avoid.
 	cellSettle = 30 * time.Second
-	// maxVisitors bounds the members of other cells whose adverts are kept: leaders that
-	// lend, submitters that lend here, and who has just gone into another.
-	maxVisitors = 1024
 )
 
 // cells are a member's part in the cells of its overlay.
@@ -32,11 +29,11 @@ type cells struct {
 	cell     overlay.Cell // its own
 	number   uint64       // its own
 	others   overlay.Summaries
-	visitors map[task.PeerID]overlay.Advert // members of other cells, until their adverts expire
-	lookAt   time.Time                      // when to look next; zero for never
-	summed   overlay.Summary                // as it was said last, by this leader
-	changed  time.Time                      // when this leader last changed its cell
-	led      time.Time                      // since when this member has led
+	visitors visitors        // members of other cells
+	lookAt   time.Time       // when to look next; zero for never
+	summed   overlay.Summary // as it was said last, by this leader
+	changed  time.Time       // when this leader last changed its cell
+	led      time.Time       // since when this member has led
 	// leaderless is since when no leader was known, or when it last asked; zero while one is.
 	leaderless time.Time
 	greeted    map[task.PeerID]uint64 // the advert that a member of another cell was told
@@ -74,7 +71,7 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 		}
 	}
 	if m.cell.Holds(number) && a.Bits == m.cell.Bits {
-		delete(m.visitors, a.Peer)
+		m.visitors.remove(a.Peer)
 		return false
 	}
 	m.visit(a)
@@ -83,30 +80,6 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 		m.letGo(a.Peer)
 	}
 	return true
-}
-
-// visit keeps the advert of a member of another cell.
-func (c *cells) visit(a *overlay.Advert) {
-	m := c.m
-	if a.Overlay != m.id || m.view.Admits(a) != nil {
-		return
-	}
-	if a.State == overlay.Unavailable {
-		delete(m.visitors, a.Peer)
-		return
-	}
-	if old, known := m.visitors[a.Peer]; known && a.Seq <= old.Seq {
-		return
-	} else if !known && len(m.visitors) >= maxVisitors {
-		maps.DeleteFunc(m.visitors, func(_ task.PeerID, v overlay.Advert) bool { return !v.Expires.After(m.p.now) })
-		if len(m.visitors) >= maxVisitors {
-			return
-		}
-	}
-	if m.visitors == nil {
-		m.visitors = map[task.PeerID]overlay.Advert{}
-	}
-	m.visitors[a.Peer] = *a
 }
 
 // goTo has the member be in another cell: a half of its own, or the one that its own is a half of.
@@ -141,10 +114,10 @@ func (c *cells) goTo(to overlay.Cell, why string) {
 // them again.
 func (c *cells) settleIn() {
 	m := c.m
-	for _, peer := range slices.Sorted(maps.Keys(m.visitors)) {
-		a := m.visitors[peer]
+	for _, peer := range slices.Sorted(maps.Keys(m.visitors.known)) {
+		a := m.visitors.known[peer].advert
 		if a.Bits == m.cell.Bits && m.cell.Holds(overlay.CellNumber(m.id, peer)) {
-			delete(m.visitors, peer)
+			m.visitors.remove(peer)
 			m.seen(&a)
 		}
 	}

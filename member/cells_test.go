@@ -118,12 +118,12 @@ func TestVisitorsAreBounded(t *testing.T) {
 		if _, member := h.m.view.Member(a.Peer); member != here {
 			t.Fatalf("%s is of this cell: %v, and a member: %v", a.Peer, here, member)
 		}
-		if len(h.m.visitors) > maxVisitors {
-			t.Fatalf("%d are kept", len(h.m.visitors))
+		if len(h.m.visitors.known) > maxVisitors {
+			t.Fatalf("%d are kept", len(h.m.visitors.known))
 		}
 	}
-	if len(h.m.visitors) < maxVisitors {
-		t.Errorf("%d are kept, of many", len(h.m.visitors))
+	if len(h.m.visitors.known) < maxVisitors {
+		t.Errorf("%d are kept, of many", len(h.m.visitors.known))
 	}
 }
 

@@ -87,12 +87,6 @@ func (c *cells) askLeader(leader task.PeerID, now time.Time) {
 	}
 }
 
-// Visits reports whether a peer is a member of another cell, by its advert.
-func (c *cells) Visits(peer task.PeerID) bool {
-	v, visits := c.visitors[peer]
-	return visits && v.Expires.After(c.m.p.now)
-}
-
 // alone reports whether the member knows of no other in its cell.
 func (c *cells) alone() bool { return c.m.view.Len() <= 1 }
 
@@ -101,8 +95,8 @@ func (c *cells) few() bool { return c.m.view.Len() <= overlay.GroupSize }
 
 // hearsSmaller reports whether members of the overlay are in smaller cells than this one.
 func (c *cells) hearsSmaller() bool {
-	for _, a := range c.visitors {
-		if a.Bits > c.cell.Bits {
+	for _, v := range c.visitors.known {
+		if v.advert.Bits > c.cell.Bits {
 			return true
 		}
 	}
