@@ -100,6 +100,7 @@ func TestVisitorWithDelegationKeepsItsEntry(t *testing.T) {
 	for _, p := range peers[:maxVisitors-1] {
 		h.visit(p, 1, "")
 	}
+	h.s.now = h.s.now.Add(time.Second) // the submitter is the newest visitor
 	h.visit(peer, 1, "")
 	record := schedtest.Job(t, key, 3, func(j *task.Job) { j.Overlay = string(h.m.ID()) })
 	spec, err := record.Open()
