@@ -260,6 +260,7 @@ func (m *Member) leaderMayHaveChanged() {
 	leader, epoch := m.lease.Leader()
 	if now := (message.LeaderChanged{Leader: leader, Epoch: epoch}); now != m.leader {
 		m.leader = now
+		m.descent.follow(leader, epoch)
 		m.notice(Info, "leader", "peer", leader, "term", overlay.Term(epoch))
 		m.tell(now)
 	}

@@ -133,3 +133,10 @@ func (c *cells) Visits(peer task.PeerID) bool {
 	v, visits := c.visitors.known[peer]
 	return visits && v.advert.Expires.After(c.m.p.now)
 }
+
+// KnowsLong reports whether a peer's adverts have been known for at least overlay.MinUptime, or could not have been.
+func (c *cells) KnowsLong(peer task.PeerID) bool {
+	m := c.m
+	v, visits := c.visitors.known[peer]
+	return visits && m.p.now.Sub(v.since) >= overlay.MinUptime || m.levels.Known(peer, m.p.now)
+}
