@@ -44,10 +44,10 @@ type adverts struct {
 func (a *adverts) Advertised() overlay.Advert { return a.advertised }
 
 // Advertise issues a new advert for this peer and takes it in here.
-func (m *Member) Advertise() { m.advertiseIn(m.cell, m.cell.Bits) }
+func (m *Member) Advertise() { m.advertiseIn(m.cell, m.cell.Bits, m.descent.lineage) }
 
-// advertiseIn tells the members of a cell of this one, which is in a cell of so many bits.
-func (m *Member) advertiseIn(cell overlay.Cell, bits uint8) {
+// advertiseIn tells the members of a cell of this one, which is in a cell of so many bits and with this lineage.
+func (m *Member) advertiseIn(cell overlay.Cell, bits uint8, lineage overlay.Lineage) {
 	p := m.p
 	jitter := time.Duration(p.cfg.Draw() * advertJitter * float64(advertEvery))
 	m.nextAdvert = p.now.Add(advertEvery - jitter)
@@ -60,14 +60,20 @@ func (m *Member) advertiseIn(cell overlay.Cell, bits uint8) {
 		Until: p.lent.State.Until,
 	}
 	p.world.Describe(&a)
-	if a.Bits = bits; p.cfg.Cells.On() && m.view.Len() >= p.cfg.Cells.Ready {
+	if a.Bits = bits; m.inCells() && m.view.Len() >= m.cellRule().Ready {
 		a.MarkCells()
 	}
-	if m.coordinator != nil {
-		a.Epoch = m.coordinator.Epoch()
+	leader, epoch := m.lease.Leader()
+	switch {
+	case m.coordinator != nil:
+		if a.Epoch = m.coordinator.Epoch(); bits > 0 && len(lineage) == int(bits) {
+			a.Division = lineage[bits-1]
+		}
 		if g := m.lease.Group(); len(g) > 1 {
 			a.Group = slices.Clone(g[1:])
 		}
+	case bits > 0 && leader != "":
+		a.Follows = overlay.FollowsOf(m.id, leader, epoch)
 	}
 	if !p.cfg.Unsigned {
 		if err := a.Sign(p.cfg.Key); err != nil {

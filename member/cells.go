@@ -21,9 +21,6 @@ const (
 	// cellSettle is the time in which all that have come into a cell say so, each at its own
 	// moment: a thousand adverts at once are what cells avoid.
 	cellSettle = 30 * time.Second
-	// maxVisitors bounds the members of other cells whose adverts are kept: leaders that
-	// lend, submitters that lend here, and who has just gone into another.
-	maxVisitors = 1024
 )
 
 // cells are a member's part in the cells of its overlay.
@@ -32,11 +29,13 @@ type cells struct {
 	cell     overlay.Cell // its own
 	number   uint64       // its own
 	others   overlay.Summaries
-	visitors map[task.PeerID]overlay.Advert // members of other cells, until their adverts expire
-	lookAt   time.Time                      // when to look next; zero for never
-	summed   overlay.Summary                // as it was said last, by this leader
-	changed  time.Time                      // when this leader last changed its cell
-	led      time.Time                      // since when this member has led
+	visitors visitors        // members of other cells
+	lookAt   time.Time       // when to look next; zero for never
+	summed   overlay.Summary // as it was said last, by this leader
+	changed  time.Time       // when this leader last changed its cell
+	led      time.Time       // since when this member has led
+	descent  descent
+	search   search
 	// leaderless is since when no leader was known, or when it last asked; zero while one is.
 	leaderless time.Time
 	greeted    map[task.PeerID]uint64 // the advert that a member of another cell was told
@@ -49,7 +48,15 @@ type cells struct {
 func (c *cells) Cell() overlay.Cell { return c.cell }
 
 // inCells reports whether the member takes part in cells.
-func (c *cells) inCells() bool { return c.m.p.cfg.Cells.On() }
+func (c *cells) inCells() bool { return c.cellRule().On() }
+
+// cellRule returns the rule for the sizes of cells; the zero rule if the overlay's rules disable cells.
+func (c *cells) cellRule() overlay.CellRule {
+	if c.m.manifest.Undivided {
+		return overlay.CellRule{}
+	}
+	return c.m.p.cfg.Cells
+}
 
 // elsewhere takes in an advert of a member of another cell, and reports whether it is one. One of
 // this member's own leader may say that the cell has divided, or joined another: then this
@@ -65,8 +72,8 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 	number := overlay.CellNumber(m.id, a.Peer)
 	if leader, _ := m.lease.Leader(); a.Bits != m.cell.Bits && a.Peer == leader {
 		to := overlay.CellOf(m.number, a.Bits)
-		if m.p.cfg.Cells.MayFollow(m.cell, to, m.view.Len()) {
-			m.goTo(to, "its leader went there")
+		if lineage, may := c.follows(a, to); may {
+			m.goTo(to, lineage, "its leader went there")
 		} else { // it leads elsewhere: whoever is asked may know where this member's cell is
 			m.visit(a)
 			m.letGo(a.Peer)
@@ -74,7 +81,7 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 		}
 	}
 	if m.cell.Holds(number) && a.Bits == m.cell.Bits {
-		delete(m.visitors, a.Peer)
+		m.visitors.remove(a.Peer)
 		return false
 	}
 	m.visit(a)
@@ -85,36 +92,12 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 	return true
 }
 
-// visit keeps the advert of a member of another cell.
-func (c *cells) visit(a *overlay.Advert) {
-	m := c.m
-	if a.Overlay != m.id || m.view.Admits(a) != nil {
-		return
-	}
-	if a.State == overlay.Unavailable {
-		delete(m.visitors, a.Peer)
-		return
-	}
-	if old, known := m.visitors[a.Peer]; known && a.Seq <= old.Seq {
-		return
-	} else if !known && len(m.visitors) >= maxVisitors {
-		maps.DeleteFunc(m.visitors, func(_ task.PeerID, v overlay.Advert) bool { return !v.Expires.After(m.p.now) })
-		if len(m.visitors) >= maxVisitors {
-			return
-		}
-	}
-	if m.visitors == nil {
-		m.visitors = map[task.PeerID]overlay.Advert{}
-	}
-	m.visitors[a.Peer] = *a
-	m.meet(a.Peer)
-}
-
 // goTo has the member be in another cell: a half of its own, or the one that its own is a half of.
-func (c *cells) goTo(to overlay.Cell, why string) {
+func (c *cells) goTo(to overlay.Cell, lineage overlay.Lineage, why string) {
 	m := c.m
 	from := m.cell
 	m.cell = to
+	c.descent.enter(from, to, lineage, m.p.now)
 	if leader, _ := m.lease.Leader(); leader != "" {
 		m.orphan = !to.Holds(overlay.CellNumber(m.id, leader))
 	}
@@ -142,10 +125,10 @@ func (c *cells) goTo(to overlay.Cell, why string) {
 // them again.
 func (c *cells) settleIn() {
 	m := c.m
-	for _, peer := range slices.Sorted(maps.Keys(m.visitors)) {
-		a := m.visitors[peer]
+	for _, peer := range slices.Sorted(maps.Keys(m.visitors.known)) {
+		a := m.visitors.known[peer].advert
 		if a.Bits == m.cell.Bits && m.cell.Holds(overlay.CellNumber(m.id, peer)) {
-			delete(m.visitors, peer)
+			m.visitors.remove(peer)
 			m.seen(&a)
 		}
 	}
@@ -180,6 +163,10 @@ func (c *cells) wakeCells(now time.Time) {
 		m.lookAt = now.Add(cellLook)
 	}
 	m.others.Expire(now)
+	c.recheck(now)
+	if c.findCell(); c.search.again.After(now) && c.search.again.Before(m.lookAt) {
+		m.lookAt = c.search.again
+	}
 	leader, _ := m.lease.Leader()
 	switch {
 	case m.coordinator != nil:
@@ -195,6 +182,9 @@ func (c *cells) wakeCells(now time.Time) {
 	case leader == "":
 		if now.Sub(m.leaderless) >= cellLost {
 			m.leaderless = now
+			if to, went := c.wentTo(); went {
+				m.goTo(to, nil, "most of its members are there")
+			}
 			m.ask("", now)
 		}
 	default:
@@ -209,7 +199,7 @@ func (c *cells) lookAtSize(now time.Time) {
 	if now.Sub(m.changed) < overlay.CellGap || now.Sub(m.led) < overlay.Settle {
 		return
 	}
-	rule, members := m.p.cfg.Cells, m.view.Members()
+	rule, members := m.cellRule(), m.view.Members()
 	var halves [2]int
 	all := true
 	for i := range members {
@@ -217,14 +207,33 @@ func (c *cells) lookAtSize(now time.Time) {
 		halves[half.Prefix&1]++
 		all = all && (members[i].KnowsCells() || members[i].Peer == m.p.cfg.Self)
 	}
+	own := m.cell.Half(m.number)
+	to, went := c.wentTo()
 	switch {
 	case rule.Divides(m.cell, halves, all):
-		m.leadTo(m.cell.Half(m.number), "the cell has grown")
+		if lineage := c.divided(); lineage != nil {
+			m.leadTo(own, lineage, "the cell has grown")
+		}
 	case rule.Joins(m.cell, len(members), m.sibling()):
-		m.leadTo(m.cell.Parent(), "the cell and its other half have shrunk")
-	case now.Sub(m.changed) >= overlay.CellWait && m.others.Inside(m.cell, m.changed.Add(overlay.CellGap)):
-		m.leadTo(m.cell.Half(m.number), "the other half did not come")
+		m.leadTo(m.cell.Parent(), c.descent.above(m.cell, m.cell.Parent()), "the cell and its other half have shrunk")
+	case c.returnsTo(own) && now.Sub(c.descent.joined) >= overlay.CellWait && halves[1-own.Prefix&1] == 0 &&
+		c.stayed(own.Sibling()):
+		m.leadTo(own, c.descent.before, "the other half did not come")
+	case went:
+		m.leadTo(to, nil, "most members are there")
 	}
+}
+
+// stayed reports whether members of a half, by their own adverts, are still in it, though the cell was joined.
+func (c *cells) stayed(half overlay.Cell) bool {
+	m := c.m
+	for peer, v := range m.visitors.known {
+		if v.advert.Bits >= half.Bits && v.advert.Issued.After(c.descent.joined.Add(overlay.CellGap)) &&
+			half.Holds(overlay.CellNumber(m.id, peer)) {
+			return true
+		}
+	}
+	return false
 }
 
 // sibling is how many members the sibling of the cell has, by the word of who leads it, or those
@@ -243,17 +252,19 @@ func (c *cells) sibling() int {
 }
 
 // leadTo takes the members of a leader's cell into another.
-func (c *cells) leadTo(to overlay.Cell, why string) {
+func (c *cells) leadTo(to overlay.Cell, lineage overlay.Lineage, why string) {
 	m := c.m
 	from := m.cell
 	m.changed = m.p.now
-	m.advertiseIn(m.cell, to.Bits) // where all hear it that are to come
-	m.goTo(to, why)
+	m.advertiseIn(m.cell, to.Bits, lineage) // where all hear it that are to come
+	m.goTo(to, lineage, why)
 	m.regroupAt = m.p.now
 	if !to.Within(from) { // the other half hears of it there
 		m.Advertise()
 	}
 }
 
-// Begin has a member that has just been made be in a cell, before it is entered.
-func (c *cells) Begin(in overlay.Cell) { c.cell = overlay.CellOf(c.number, in.Bits) }
+// Begin has a member that has just been made be in a cell, whose lineage is known, before it is entered.
+func (c *cells) Begin(in overlay.Cell, lineage overlay.Lineage) {
+	c.cell, c.descent.lineage = overlay.CellOf(c.number, in.Bits), lineage
+}

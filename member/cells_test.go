@@ -89,7 +89,7 @@ func TestOldAdvertsMoveNobody(t *testing.T) {
 	if !tell(a) {
 		t.Fatal("it is no member of the whole")
 	}
-	h.at(func() { h.m.goTo(overlay.CellOf(h.m.number, 1), "for this test") })
+	h.at(func() { h.m.goTo(overlay.CellOf(h.m.number, 1), nil, "for this test") })
 	if !tell(a) {
 		t.Error("an advert of before the division, heard again, takes it out of the cell")
 	}
@@ -118,13 +118,21 @@ func TestVisitorsAreBounded(t *testing.T) {
 		if _, member := h.m.view.Member(a.Peer); member != here {
 			t.Fatalf("%s is of this cell: %v, and a member: %v", a.Peer, here, member)
 		}
-		if len(h.m.visitors) > maxVisitors {
-			t.Fatalf("%d are kept", len(h.m.visitors))
+		if len(h.m.visitors.known) > maxVisitors {
+			t.Fatalf("%d are kept", len(h.m.visitors.known))
 		}
 	}
-	if len(h.m.visitors) < maxVisitors {
-		t.Errorf("%d are kept, of many", len(h.m.visitors))
+	if len(h.m.visitors.known) < maxVisitors {
+		t.Errorf("%d are kept, of many", len(h.m.visitors.known))
 	}
+}
+
+// lineageOf returns the lineage that all cells of so many bits have in these tests.
+func lineageOf(bits uint8) (l overlay.Lineage) {
+	for i := range bits {
+		l = append(l, overlay.Division{Epoch: uint64(i) + 1})
+	}
+	return l
 }
 
 // TestWhoLeadsCells: who leads another cell is believed by a summary that holds, and no longer.
@@ -133,9 +141,10 @@ func TestWhoLeadsCells(t *testing.T) {
 	s.cells = overlay.DefaultCellRule()
 	s.start()
 	h := s.hosts[0]
+	h.m.Begin(overlay.CellOf(h.m.number, 3), lineageOf(3))
 	_, peer := schedtest.Identity(50) // of whom nothing else is known
 	sum := overlay.Summary{Overlay: h.m.ID(), Leader: peer, Cell: overlay.CellOf(overlay.CellNumber(h.m.ID(), peer), 3),
-		Issued: s.now, Members: 9}
+		Issued: s.now, Members: 9, Lineage: lineageOf(3)}
 	say := func() { h.tell(Summarised{Of: h.m, Summaries: []overlay.Summary{sum}}) }
 	if (knows{h.m}).LeadsCell(peer) {
 		t.Error("it leads by nobody's word")

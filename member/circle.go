@@ -66,7 +66,11 @@ func (c *cells) keepCircle(now time.Time) {
 func (c *cells) ask(from task.PeerID, now time.Time) {
 	c.asked = now
 	c.asks++
-	c.m.p.emit(AskCells{Of: c.m, From: from})
+	peers := 1
+	if from == "" && (c.seeks() || now.Before(c.search.until)) {
+		peers = newcomerAsks
+	}
+	c.m.p.emit(AskCells{Of: c.m, From: from, Peers: peers, Own: from == "" && c.m.coordinator == nil})
 }
 
 // askLeader asks the leader about other cells: for jobs of this member's own, and as one that may be
@@ -79,18 +83,12 @@ func (c *cells) askLeader(leader task.PeerID, now time.Time) {
 		return
 	case m.submitter.Open():
 		after = cellAsk
-	case !slices.Contains(m.lease.Group(), m.p.cfg.Self):
+	case !slices.Contains(m.lease.Group(), m.p.cfg.Self) && m.descent.lineage.Of(m.cell):
 		return
 	}
 	if now.Sub(m.asked) >= after {
 		m.ask(leader, now)
 	}
-}
-
-// Visits reports whether a peer is a member of another cell, by its advert.
-func (c *cells) Visits(peer task.PeerID) bool {
-	v, visits := c.visitors[peer]
-	return visits && v.Expires.After(c.m.p.now)
 }
 
 // alone reports whether the member knows of no other in its cell.
@@ -101,28 +99,13 @@ func (c *cells) few() bool { return c.m.view.Len() <= overlay.GroupSize }
 
 // hearsSmaller reports whether members of the overlay are in smaller cells than this one.
 func (c *cells) hearsSmaller() bool {
-	for _, a := range c.visitors {
-		if a.Bits > c.cell.Bits {
+	for _, v := range c.visitors.known {
+		if v.advert.Bits > c.cell.Bits {
 			return true
 		}
 	}
 	return false
 }
-
-// newcomer has a member that has met one of another cell, and knows nobody of its own, ask at once where
-// its cell is.
-func (c *cells) newcomer() {
-	m := c.m
-	leader, _ := m.lease.Leader()
-	lost := leader == "" && m.few() || m.coordinator != nil && m.alone()
-	if !lost || m.p.now.Sub(m.asked) < cellSoon {
-		return
-	}
-	m.ask("", m.p.now)
-}
-
-// cellSoon is the least time between two questions of a newcomer.
-const cellSoon = 2 * time.Second
 
 // introduce has a member that came into a cell say so there: each of those that came together at its own
 // moment within a time.

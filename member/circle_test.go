@@ -21,7 +21,7 @@ func TestCircle(t *testing.T) {
 		t.Fatal("it does not lead")
 	}
 	const bits = 4
-	h.m.cell = overlay.CellOf(h.m.number, bits)
+	h.m.Begin(overlay.CellOf(h.m.number, bits), lineageOf(bits))
 	first := map[overlay.Cell]task.PeerID{}
 	for n := 50; n < 250; n++ {
 		_, peer := schedtest.Identity(n)
@@ -29,7 +29,8 @@ func TestCircle(t *testing.T) {
 		if _, led := first[c]; !led {
 			first[c] = peer
 		}
-		said := overlay.Summary{Overlay: h.m.ID(), Leader: peer, Cell: c, Issued: s.now, Members: 9}
+		said := overlay.Summary{Overlay: h.m.ID(), Leader: peer, Cell: c, Issued: s.now, Members: 9,
+			Lineage: lineageOf(bits)}
 		h.tell(Summarised{Of: h.m, Summaries: []overlay.Summary{said}})
 	}
 	circle := h.m.Circle()

@@ -49,11 +49,14 @@ type Greet struct {
 	Advert overlay.Advert
 }
 
-// AskCells asks a member what its leader knows of the cells; any that is connected where From is
-// "". Summarised answers it, if anybody does.
+// AskCells asks a member what its leader knows of the cells. Each answer is a Summarised.
 type AskCells struct {
 	Of   *Member
-	From task.PeerID
+	From task.PeerID // "" for peers that are connected, if possible in different networks
+	// Peers is the number of peers to ask if From is "".
+	Peers int
+	// Own asks only for the cells that this member's number belongs to.
+	Own bool
 }
 
 // SayLease says something to the leases of others. What is not delivered within Wait is

@@ -73,7 +73,7 @@ func (m *Member) foundIfAlone(now time.Time) {
 	}
 	m.foundAt = time.Time{}
 	leader, _ := m.lease.Leader()
-	if leader == "" && len(m.view.Members()) <= 1 && len(m.visitors) == 0 && m.manifest.MayCoordinate(m.p.cfg.Self) {
+	if leader == "" && len(m.view.Members()) <= 1 && len(m.visitors.known) == 0 && m.manifest.MayCoordinate(m.p.cfg.Self) {
 		m.notice(Info, "no other member found: leading the overlay")
 		m.obey(m.lease.Found(now))
 	}
@@ -260,6 +260,7 @@ func (m *Member) leaderMayHaveChanged() {
 	leader, epoch := m.lease.Leader()
 	if now := (message.LeaderChanged{Leader: leader, Epoch: epoch}); now != m.leader {
 		m.leader = now
+		m.descent.follow(leader, epoch)
 		m.notice(Info, "leader", "peer", leader, "term", overlay.Term(epoch))
 		m.tell(now)
 	}

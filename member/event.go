@@ -21,6 +21,11 @@ type Advertised struct{ Advert *overlay.Advert }
 type Summarised struct {
 	Of        *Member
 	Summaries []overlay.Summary // read only
+	// From is the peer that answered a question; "" if the leaders sent the summaries themselves.
+	From task.PeerID
+	// Network is the public network of the connection to From, as overlay.PublicNetworkOf returns it; "" if it isn't
+	// public.
+	Network string
 }
 
 // Connected says that there is a connection to a peer.

@@ -72,7 +72,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	m.replica = scheduler.NewReplica(self, cfg)
 	m.worker.SignWith(worker.Signing{Sign: p.cfg.SignResult, Together: m.readTogether})
 	m.view.SetManifest(manifest)
-	m.cells = cells{m: m, number: overlay.CellNumber(id, self)}
+	m.cells = cells{m: m, number: overlay.CellNumber(id, self), descent: descent{entered: p.now}}
 	return m
 }
 

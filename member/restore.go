@@ -63,6 +63,9 @@ func (m *Member) Asked() { m.asking = false }
 func (m *Member) Follow(newest overlay.Manifest) {
 	out := m.view.SetManifest(newest)
 	m.manifest = newest
+	if newest.Undivided && !m.cell.Whole() {
+		m.goTo(overlay.Cell{}, nil, "the overlay's rules disable cells")
+	}
 	m.submitter.Assume(assumed(newest.Admission))
 	if m.coordinator != nil {
 		if err := m.coordinator.Govern(m.p.cfg.Experiment.rules(&m.manifest)); err != nil {

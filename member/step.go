@@ -25,7 +25,7 @@ func (p *Peer) take(ev Event) {
 			m.seen(ev.Advert)
 		}
 	case Summarised:
-		ev.Of.summarised(ev.Summaries)
+		ev.Of.summarised(&ev)
 	case Connected:
 		p.connected(ev.Peer)
 	case Disconnected:

@@ -14,7 +14,7 @@ import (
 // sumUp says how the cell stands, when that is due or has changed by much.
 func (c *cells) sumUp(now time.Time) {
 	m := c.m
-	if m.cell.Whole() && m.view.Len() < m.p.cfg.Cells.Ready {
+	if m.cell.Whole() && m.view.Len() < m.cellRule().Ready || !m.descent.lineage.Of(m.cell) {
 		return
 	}
 	s := c.summary()
@@ -34,7 +34,12 @@ func (c *cells) summary() overlay.Summary {
 	s := overlay.Summary{
 		Overlay: m.id, Leader: m.p.cfg.Self, Cell: m.cell, Epoch: m.coordinator.Epoch(), Issued: m.p.world.Wall(),
 		Members: min(m.view.Len(), overlay.MaxCellMembers), Slots: min(load.Slots, overlay.MaxCellSlots),
-		Waiting: min(load.Waiting, overlay.MaxCellSlots),
+		Waiting: min(load.Waiting, overlay.MaxCellSlots), Lineage: m.descent.lineage,
+	}
+	if group := m.lease.Group(); len(group) > 1 {
+		for _, peer := range group[1:] {
+			s.Heirs = append(s.Heirs, overlay.CellNumber(m.id, peer))
+		}
 	}
 	s.Idle = min(load.Idle, s.Slots)
 	if addrs := m.advertised.Addrs; len(addrs) > 0 { // the best, and where there are relays one through these
@@ -89,7 +94,7 @@ func (c *cells) sign(s *overlay.Summary) bool {
 func (c *cells) Summaries() []overlay.Summary {
 	m := c.m
 	out := m.others.All()
-	if m.coordinator == nil {
+	if m.coordinator == nil || !m.descent.lineage.Of(m.cell) {
 		return out
 	}
 	own := m.summed
@@ -101,24 +106,21 @@ func (c *cells) Summaries() []overlay.Summary {
 	return append(out, own)
 }
 
-// summarised takes in what leaders say of their cells, whose signatures were checked, from them or
-// from who was asked.
-func (c *cells) summarised(summaries []overlay.Summary) {
+// summarised processes summaries whose signatures were checked: their leaders sent them, or a peer that was asked.
+func (c *cells) summarised(ev *Summarised) {
 	m := c.m
-	for i := range summaries {
-		if s := &summaries[i]; s.Overlay == m.id && s.Leader != m.p.cfg.Self {
-			m.others.Take(*s, m.p.now)
+	if !c.inCells() {
+		return
+	}
+	evidence := c.evidence()
+	for i := range ev.Summaries {
+		if s := &ev.Summaries[i]; s.Overlay == m.id && s.Leader != m.p.cfg.Self {
+			c.adopt(s)
+			m.others.Take(*s, m.p.now, evidence)
 		}
 	}
-	leader, _ := m.lease.Leader()
-	if few := m.few(); leader == "" || m.alone() && m.coordinator != nil {
-		if to, ok := m.others.Find(m.number); ok && to != m.cell {
-			m.goTo(to, "nobody leads where it was, or it alone")
-			if few {
-				m.introduce(0) // of many that come at once each has its moment
-			}
-		}
-	}
+	c.report(ev.From, ev.Network, ev.Summaries)
+	c.findCell()
 	m.tellSubmitter()
 }
 

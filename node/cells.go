@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,8 +32,8 @@ type cellsQuery struct {
 }
 
 const (
-	// maxCellsTold bounds an answer: 1,024 cells, and as many again that others say they lead. With 320
-	// bytes each it has 0.7 MB at most.
+	// maxCellsTold is the maximum number of summaries in an answer: 1,024 cells, and as many again that others claim.
+	// With overlay.MaxSummaryBytes each it has 3.3 MB at most; 1,024 usual ones of 10 bits have 1.5 MB.
 	maxCellsTold = 2 << overlay.MaxCellBits
 	// cellsTimeout bounds a question about the cells, a dial included.
 	cellsTimeout = 10 * time.Second
@@ -48,6 +49,9 @@ type cartographer struct {
 
 	mu   sync.Mutex
 	kept map[overlay.ID]cellsTold // what leaders answered last, of the overlays that this node serves
+
+	reading sync.Mutex // guards reader
+	reader  overlay.SummaryReader
 }
 
 // cellsTold is what a leader answered.
@@ -59,36 +63,45 @@ type cellsTold struct {
 
 // ask carries out a member.AskCells; it is on the loop.
 func (c *cartographer) ask(e member.AskCells) {
-	m, from, q := e.Of, e.From, cellsQuery{Overlay: e.Of.ID()}
-	if from == "" {
-		q.Mine = m.Coordinator() == nil
-		if from = c.anybody(m); from == "" {
-			return
-		}
+	m, q := e.Of, cellsQuery{Overlay: e.Of.ID(), Mine: e.Own}
+	if e.From != "" {
+		c.askPeer(m, e.From, q)
+		return
 	}
+	for _, p := range c.anyPeers(m, e.Peers) {
+		c.askPeer(m, p, q)
+	}
+}
+
+// askPeer asks a peer about the cells.
+func (c *cartographer) askPeer(m *member.Member, to task.PeerID, q cellsQuery) {
 	c.spawn(func() {
 		ctx, cancel := context.WithTimeout(c.tasks, cellsTimeout)
 		defer cancel()
-		list, err := c.question(ctx, from, q)
+		list, err := c.question(ctx, to, q)
 		if err != nil {
-			c.log.Debug("asking about the cells", "overlay", q.Overlay, "peer", from, "err", err)
+			c.log.Debug("asking about the cells", "overlay", q.Overlay, "peer", to, "err", err)
 			return
 		}
-		c.post(post{call: func() { c.heard(m, list) }})
+		c.post(post{call: func() { c.heard(m, to, list) }})
 	})
 }
 
-// heard tells a member what others' summaries say; on the loop. One that has come into another cell by that
-// goes to who leads there, who tells it of the members.
-func (c *cartographer) heard(m *member.Member, list []overlay.Summary) {
+// heard gives a member the summaries that a peer answered; on the loop. The node connects to the leaders of the cell
+// that the member has come into, or that may be its own while it knows no leader: they send adverts of the cell's members.
+func (c *cartographer) heard(m *member.Member, from task.PeerID, list []overlay.Summary) {
 	if c.peer.Member(m.ID()) != m {
 		return
 	}
 	before := m.Cell()
-	c.tell(member.Summarised{Of: m, Summaries: list})
-	now, claims := m.Cell(), 0
+	c.tell(member.Summarised{Of: m, Summaries: list, From: from, Network: c.networkOf(from)})
+	now, number, claims := m.Cell(), overlay.CellNumber(m.ID(), c.self), 0
+	lost := m.Leader().Leader == "" || m.Seeks()
 	for i := range list {
-		if now == before || list[i].Cell != now || claims == overlay.MaxClaims {
+		if claims == overlay.MaxClaims {
+			return
+		}
+		if !(now != before && list[i].Cell == now) && !(lost && list[i].Cell.Holds(number)) || list[i].Leader == c.self {
 			continue
 		}
 		claims++
@@ -96,22 +109,58 @@ func (c *cartographer) heard(m *member.Member, list []overlay.Summary) {
 			ctx, cancel := context.WithTimeout(c.tasks, cellsTimeout)
 			defer cancel()
 			if err := c.net.Introduce(ctx, list[i].Leader); err != nil {
-				c.log.Debug("going to the leader of the cell", "cell", now.String(), "err", err)
+				c.log.Debug("going to the leader of the cell", "cell", list[i].Cell.String(), "err", err)
 			}
 		})
 	}
 }
 
-// anybody is a peer that is connected, of another cell where there is one: that knows what those of this
-// node's own do not; "" for nobody.
-func (c *cartographer) anybody(m *member.Member) (some task.PeerID) {
+// networkOf returns the public network of the connection to a peer; "" if it isn't public.
+func (c *cartographer) networkOf(peer task.PeerID) string {
+	for _, p := range c.net.Peers() {
+		if p.ID == peer {
+			return overlay.PublicNetworkOf(p.Addrs)
+		}
+	}
+	return ""
+}
+
+// anyPeers returns connected peers to ask about the cells, at most n. A newcomer takes them from different networks.
+func (c *cartographer) anyPeers(m *member.Member, n int) (out []task.PeerID) {
+	if !m.Seeks() {
+		if p := c.anyPeer(m); p != "" {
+			out = append(out, p)
+		}
+		return out
+	}
+	peers := c.net.Peers()
+	rand.Shuffle(len(peers), func(i, j int) { peers[i], peers[j] = peers[j], peers[i] })
+	networks := map[string]bool{}
+	for _, again := range []bool{false, true} {
+		for _, p := range peers {
+			network := overlay.PublicNetworkOf(p.Addrs)
+			if len(out) < n && networks[network] == again && !slices.Contains(out, p.ID) {
+				networks[network] = true
+				out = append(out, p.ID)
+			}
+		}
+	}
+	return out
+}
+
+// anyPeer returns a connected peer whose adverts have been known for at least ten minutes, if possible one of another
+// cell, which knows what the members of this one don't; "" if there is none.
+func (c *cartographer) anyPeer(m *member.Member) (some task.PeerID) {
 	peers := c.net.Peers()
 	rand.Shuffle(len(peers), func(i, j int) { peers[i], peers[j] = peers[j], peers[i] })
 	for _, p := range peers {
-		if m.Visits(p.ID) {
+		switch {
+		case !m.KnowsLong(p.ID):
+		case m.Visits(p.ID):
 			return p.ID
+		default:
+			some = p.ID
 		}
-		some = p.ID
 	}
 	return some
 }
@@ -129,22 +178,29 @@ func (c *cartographer) question(ctx context.Context, to task.PeerID, q cellsQuer
 	if err != nil {
 		return nil, err
 	}
-	list, err := readCells(b, q.Overlay, c.clock.wall())
+	list, err := c.read(b, q.Overlay)
 	if err == nil {
 		c.net.Reachable(list, to)
 	}
 	return list, err
 }
 
+// read reads an answer.
+func (c *cartographer) read(b []byte, of overlay.ID) ([]overlay.Summary, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	return readCells(&c.reader, b, of, c.clock.wall())
+}
+
 // readCells reads an answer, and leaves out what is of another overlay and what does not hold any more. One
 // that has a summary in it that is none fails: whoever sent it should have seen that.
-func readCells(b []byte, of overlay.ID, now time.Time) (list []overlay.Summary, err error) {
+func readCells(r *overlay.SummaryReader, b []byte, of overlay.ID, now time.Time) (list []overlay.Summary, err error) {
 	for told := 1; len(b) > 0; told++ {
 		n, k := binary.Uvarint(b)
 		if k <= 0 || n > uint64(len(b)-k) || n > overlay.MaxSummaryBytes || told > maxCellsTold {
 			return nil, errCells
 		}
-		s, err := overlay.OpenSummary(b[k:k+int(n)], now)
+		s, err := r.Open(b[k:k+int(n)], now)
 		switch {
 		case errors.Is(err, overlay.ErrExpired), errors.Is(err, overlay.ErrFuture): // clocks differ
 		case err != nil:

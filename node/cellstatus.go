@@ -70,6 +70,6 @@ func (c *cartographer) lookRound(ctx context.Context) {
 		if len(list) == 0 {
 			continue
 		}
-		_ = c.look(ctx, func() { c.heard(d.m, list) }) // or the status goes without it
+		_ = c.look(ctx, func() { c.heard(d.m, d.leader, list) }) // or the status goes without it
 	}
 }

@@ -20,6 +20,13 @@ func summaryBy(tb testing.TB, seed byte, bits uint8) overlay.Summary {
 	peer := task.PeerIDOf(key.Public().(ed25519.PublicKey))
 	s := overlay.Summary{Overlay: commons, Leader: peer, Cell: overlay.CellOf(overlay.CellNumber(commons, peer), bits),
 		Issued: cellsAt, Members: 9, Slots: 18, Idle: 4, Addrs: []string{"/ip4/192.0.2.1/tcp/1"}}
+	for i := range bits {
+		d := overlay.Division{Leader: peer, Epoch: overlay.NextEpoch(0, peer), Issued: cellsAt}
+		if err := d.Sign(commons, i, key); err != nil {
+			tb.Fatal(err)
+		}
+		s.Lineage = append(s.Lineage, d)
+	}
 	for _, e := range overlay.NewLease(peer, 0, cellsAt).Found(cellsAt) {
 		if leads, ok := e.(overlay.BecomeLeader); ok {
 			s.Epoch = leads.Epoch
@@ -67,14 +74,14 @@ func TestReadCellsRefuses(t *testing.T) {
 		"breaks off": good[:len(good)-1], "a length alone": {0xff, 0xff, 0xff, 0x01}, "too long": packCells(long),
 		"forged": packCells([]overlay.Summary{one, forged}),
 	} {
-		if got, err := readCells(b, commons, cellsAt); err == nil {
+		if got, err := readCells(&overlay.SummaryReader{}, b, commons, cellsAt); err == nil {
 			t.Errorf("%s: it is read, as %d summaries", name, len(got))
 		}
 	}
-	if got, err := readCells(good, commons, cellsAt); err != nil || len(got) != 1 {
+	if got, err := readCells(&overlay.SummaryReader{}, good, commons, cellsAt); err != nil || len(got) != 1 {
 		t.Errorf("a good one is read as %v, %v", got, err)
 	}
-	if got, err := readCells(good, commons, cellsAt.Add(overlay.SummaryLife)); err != nil || len(got) != 0 {
+	if got, err := readCells(&overlay.SummaryReader{}, good, commons, cellsAt.Add(overlay.SummaryLife)); err != nil || len(got) != 0 {
 		t.Errorf("an old one is read as %v, %v", got, err)
 	}
 }
@@ -84,7 +91,9 @@ func TestReadCellsRefuses(t *testing.T) {
 func FuzzReadCells(f *testing.F) {
 	f.Add(packCells([]overlay.Summary{summaryBy(f, 1, 1), summaryBy(f, 2, 3)}))
 	f.Add([]byte{0})
-	read := func(b []byte) ([]overlay.Summary, error) { return readCells(b, commons, cellsAt) }
+	read := func(b []byte) ([]overlay.Summary, error) {
+		return readCells(&overlay.SummaryReader{}, b, commons, cellsAt)
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if got, err := read(in); err == nil {
 			roundtrip.Check(t, got, func(l []overlay.Summary) ([]byte, error) { return packCells(l), nil }, read)

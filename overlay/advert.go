@@ -50,6 +50,11 @@ type Advert struct {
 	Version string // of the program
 	// Bits is how many the member's cell has; 0 in an overlay that is one cell.
 	Bits uint8
+	// Division is the division by which the member's cell came into being, of a leader; zero in the whole overlay.
+	Division Division
+	// Follows names the leader that the member follows and its epoch: see FollowsOf. 0 in the whole overlay, and of a
+	// member that leads or knows no leader.
+	Follows uint64
 	// Site is the group of members that it says it belongs to: a cluster, an office, a
 	// lab; "" for none. Policies of fair shares go by it. At most MaxSite bytes.
 	Site string

@@ -36,6 +36,15 @@ func CellNumber(overlayID ID, peer task.PeerID) uint64 {
 	return binary.BigEndian.Uint64(sum.Sum(nil))
 }
 
+// FollowsOf returns the number by which a member's advert names the leader that it follows, and the leader's epoch.
+func FollowsOf(overlayID ID, leader task.PeerID, epoch uint64) uint64 {
+	sum := sha256.New()
+	var n [8]byte
+	sum.Write(binary.BigEndian.AppendUint64(n[:0], epoch))
+	sum.Write([]byte("godwit follows 1\n" + string(overlayID) + string(leader)))
+	return max(1, binary.BigEndian.Uint64(sum.Sum(nil)))
+}
+
 // CellOf is the cell of so many bits, at most MaxCellBits, that a number belongs to.
 func CellOf(number uint64, bits uint8) Cell {
 	bits = min(bits, MaxCellBits)

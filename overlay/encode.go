@@ -7,10 +7,10 @@ import (
 )
 
 // Limits of the decoders. The library allocates nothing beyond them, so that
-// hostile bytes cost little: an advert has 23 fields and at most MaxAddrs
+// hostile bytes cost little: an advert has 25 fields and at most MaxAddrs
 // addresses, a manifest 17 and at most MaxAllowed peers.
 const (
-	maxFields  = 23
+	maxFields  = 25
 	maxDepth   = 4
 	sigContext = "godwit overlay 1 " // keeps a signature from meaning anything elsewhere
 )

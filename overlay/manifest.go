@@ -57,6 +57,8 @@ type Manifest struct {
 	// Priorities has what submitters say of their jobs' priorities count, of an Open overlay.
 	// Of others it always does, and this is false.
 	Priorities bool
+	// Undivided keeps the overlay in a single cell, however many members it has: see CellRule.
+	Undivided bool
 
 	Admission Admission
 	// Allowed are the members of a Listed overlay beside its founder, sorted and

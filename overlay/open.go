@@ -115,7 +115,10 @@ func (a *Advert) check(now time.Time) error {
 		return fmt.Errorf("overlay: %w", err)
 	}
 	w.Signature = nil
-	return verify("advert", w, a.Peer, a.Signature)
+	if err := verify("advert", w, a.Peer, a.Signature); err != nil || a.Division.IsZero() {
+		return err
+	}
+	return a.Division.verify(a.Overlay, a.Bits-1)
 }
 
 // validate checks everything that needs neither a clock nor a key.

@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -12,9 +11,9 @@ import (
 
 // Bounds of a summary.
 const (
-	// MaxSummaryBytes is the most that a summary has, encoded. A leader hears those of up
-	// to 1,024 cells, each SummaryEvery.
-	MaxSummaryBytes = 320
+	// MaxSummaryBytes is the maximum size of an encoded summary: about 320 bytes, 113 for each division of its
+	// lineage, and 9 for each heir. A leader receives summaries of up to 1,024 cells, each SummaryEvery.
+	MaxSummaryBytes = 1600
 	// MaxSummaryAddrs is how many addresses of its leader a summary has at most: who leads a
 	// cell is not known in others by its adverts.
 	MaxSummaryAddrs = 2
@@ -47,6 +46,9 @@ type Summary struct {
 
 	Addrs []string // where Leader is reached, as in its adverts; at most MaxSummaryAddrs
 
+	Lineage Lineage  // proof that Cell exists
+	Heirs   []uint64 // cell numbers of the members that stand by to lead after Leader; at most MaxGroup-1
+
 	Signature []byte // by Leader's key over all other fields
 }
 
@@ -65,6 +67,9 @@ type summaryWire struct {
 	Signature []byte `cbor:"10,keyasint"`
 
 	Addrs [][]byte `cbor:"11,keyasint,omitempty"` // binary multiaddrs
+
+	Lineage []divisionWire `cbor:"12,keyasint,omitempty"`
+	Heirs   []uint64       `cbor:"13,keyasint,omitempty"`
 }
 
 func (s *Summary) wire() (summaryWire, error) {
@@ -80,8 +85,37 @@ func (s *Summary) wire() (summaryWire, error) {
 	if err != nil {
 		return summaryWire{}, err
 	}
+	lineage, err := s.Lineage.wire()
+	if err != nil {
+		return summaryWire{}, err
+	}
 	return summaryWire{overlay, leader, s.Cell.Bits, s.Epoch, s.Issued.UnixMilli(), s.Members, s.Slots, s.Idle, s.Waiting,
-		s.Signature, addrs}, nil
+		s.Signature, addrs, lineage, s.Heirs}, nil
+}
+
+// summary is the other side of wire. The result shares w's slices.
+func (w *summaryWire) summary() (Summary, error) {
+	leader, err := peerOf(w.Leader)
+	if err != nil {
+		return Summary{}, err
+	}
+	overlay, err := idOf(w.Overlay)
+	if err != nil {
+		return Summary{}, err
+	}
+	addrs, err := unpackAddrs(w.Addrs)
+	if err != nil {
+		return Summary{}, err
+	}
+	lineage, err := lineageOf(w.Lineage)
+	if err != nil {
+		return Summary{}, err
+	}
+	if w.Bits > MaxCellBits {
+		return Summary{}, fmt.Errorf("a cell of %d bits, at most %d", w.Bits, MaxCellBits)
+	}
+	return Summary{overlay, leader, CellOf(CellNumber(overlay, leader), w.Bits), w.Epoch, time.UnixMilli(w.Issued).UTC(),
+		w.Members, w.Slots, w.Idle, w.Waiting, addrs, lineage, w.Heirs, w.Signature}, nil
 }
 
 // Sign signs the summary as Leader, whose key it must be. Change nothing after.
@@ -113,44 +147,6 @@ func (s *Summary) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("overlay: encoding summary: %w", err)
 	}
 	return b, nil
-}
-
-// OpenSummary decodes and checks a summary that arrived: its size first, then its bounds,
-// its time against now, whether the leader can lead in its epoch, and the signature. Whether
-// the overlay admits the leader is not in it. It keeps no reference to b.
-func OpenSummary(b []byte, now time.Time) (Summary, error) {
-	if len(b) > MaxSummaryBytes {
-		return Summary{}, fmt.Errorf("overlay: summary has %d bytes, at most %d", len(b), MaxSummaryBytes)
-	}
-	var w summaryWire
-	if err := decoder.Unmarshal(b, &w); err != nil {
-		return Summary{}, fmt.Errorf("overlay: decoding summary: %w", err)
-	}
-	if again, err := encoder.Marshal(w); err != nil || !bytes.Equal(again, b) {
-		return Summary{}, errors.New("overlay: decoding summary: its bytes are not the canonical ones")
-	}
-	leader, err := peerOf(w.Leader)
-	if err != nil {
-		return Summary{}, fmt.Errorf("overlay: decoding summary: %w", err)
-	}
-	overlay, err := idOf(w.Overlay)
-	if err != nil {
-		return Summary{}, fmt.Errorf("overlay: decoding summary: %w", err)
-	}
-	addrs, err := unpackAddrs(w.Addrs)
-	if err != nil {
-		return Summary{}, fmt.Errorf("overlay: decoding summary: %w", err)
-	}
-	if w.Bits > MaxCellBits {
-		return Summary{}, fmt.Errorf("overlay: summary of a cell of %d bits, at most %d", w.Bits, MaxCellBits)
-	}
-	s := Summary{overlay, leader, CellOf(CellNumber(overlay, leader), w.Bits), w.Epoch, time.UnixMilli(w.Issued).UTC(),
-		w.Members, w.Slots, w.Idle, w.Waiting, addrs, w.Signature}
-	w.Signature = nil
-	if err := s.check(now); err != nil {
-		return Summary{}, err
-	}
-	return s, verify("summary", w, leader, s.Signature)
 }
 
 // check looks at what needs a clock, and at the bounds.
@@ -187,8 +183,10 @@ func (s *Summary) validate() error {
 		return fmt.Errorf("overlay: summary has %d of %d slots idle, of at most %d", s.Idle, s.Slots, MaxCellSlots)
 	case len(s.Addrs) > MaxSummaryAddrs:
 		return fmt.Errorf("overlay: summary with %d addresses, at most %d", len(s.Addrs), MaxSummaryAddrs)
+	case len(s.Heirs) > MaxGroup-1:
+		return fmt.Errorf("overlay: summary with %d heirs, at most %d", len(s.Heirs), MaxGroup-1)
 	case s.Waiting < 0 || s.Waiting > MaxCellSlots:
 		return fmt.Errorf("overlay: summary has %d tasks waiting, want 0 to %d", s.Waiting, MaxCellSlots)
 	}
-	return nil
+	return s.Lineage.validate(s.Overlay, s.Cell)
 }

@@ -48,6 +48,9 @@ type advertWire struct {
 	Group [][]byte `cbor:"22,keyasint,omitempty"`
 
 	Bits uint8 `cbor:"23,keyasint,omitempty"`
+
+	Division *divisionWire `cbor:"24,keyasint,omitempty"`
+	Follows  uint64        `cbor:"25,keyasint,omitempty"`
 }
 
 const speedUnit = 100
@@ -76,9 +79,17 @@ func (a *Advert) wire() (advertWire, error) {
 		Reach:  a.Reach,
 		Record: a.Record, Spells: a.Spells, Overlay: overlay, Epoch: a.Epoch, Rules: a.Rules, Pass: a.Pass,
 		Version: a.Version, Signature: a.Signature, Site: a.Site, Group: group, Bits: a.Bits,
+		Follows: a.Follows,
 	}
 	if !a.Until.IsZero() {
 		w.Until = a.Until.Unix()
+	}
+	if !a.Division.IsZero() {
+		d, err := a.Division.wire()
+		if err != nil {
+			return advertWire{}, err
+		}
+		w.Division = &d
 	}
 	return w, nil
 }
@@ -108,9 +119,15 @@ func (w *advertWire) advert() (Advert, error) {
 		State: w.State, Slots: w.Slots, Free: w.Free, Memory: w.Memory, Speed: float64(w.Speed) / speedUnit, Reach: w.Reach,
 		Record: w.Record, Spells: w.Spells, Epoch: w.Epoch, Rules: w.Rules, Pass: w.Pass,
 		Version: w.Version, Signature: w.Signature, Site: w.Site, Group: group, Bits: w.Bits,
+		Follows: w.Follows,
 	}
 	if w.Until != 0 {
 		a.Until = time.Unix(w.Until, 0).UTC()
+	}
+	if w.Division != nil {
+		if a.Division, err = w.Division.division(); err != nil {
+			return Advert{}, err
+		}
 	}
 	return a, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"godwit/overlay"
@@ -15,9 +17,9 @@ import (
 )
 
 const (
-	// maxCircle bounds the leaders whose newest summaries are remembered: of each cell as many as
-	// anybody listens to.
-	maxCircle = (1 << overlay.MaxCellBits) * overlay.MaxClaims
+	// claimsHeard is the number of leaders per cell whose newest summaries are remembered, so that each summary is
+	// relayed once. Members store overlay.MaxClaims of them.
+	claimsHeard = 2 * overlay.MaxClaims
 	// waitingSummaries are checked, and not yet told.
 	waitingSummaries = 256
 )
@@ -27,10 +29,20 @@ const (
 // microseconds to look at.
 var neighbourSummaries = allowance{burst: 1 << overlay.MaxCellBits, perSecond: 50}
 
-// A circle is what is remembered of summaries, so that each is relayed once. adverts.mu guards it.
+// A circle is what is remembered of an overlay's summaries. adverts.mu guards it, except for the reader.
 type circle struct {
-	issued map[task.PeerID]time.Time // of each leader's newest; at most maxCircle
-	purses budget                    // of neighbours
+	issued map[overlay.Cell]map[task.PeerID]time.Time // when each leader's newest was issued; claimsHeard per cell
+	purses budget                                     // of neighbours
+
+	reading sync.Mutex // guards reader
+	reader  overlay.SummaryReader
+}
+
+// open opens a summary.
+func (c *circle) open(b []byte, now time.Time) (overlay.Summary, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	return c.reader.Open(b, now)
 }
 
 // SaySummary tells the leaders of all cells what this node, which leads one, says of it. From the first on
@@ -87,7 +99,7 @@ func (g *gossip) validateSummary(m *membership, from peer.ID, msg *pubsub.Messag
 	if from != g.net.ID() && !g.adverts.maySum(m, from, now) {
 		return pubsub.ValidationIgnore
 	}
-	s, err := overlay.OpenSummary(msg.Data, now)
+	s, err := m.heard.open(msg.Data, now)
 	switch {
 	case errors.Is(err, overlay.ErrExpired), errors.Is(err, overlay.ErrFuture):
 		return pubsub.ValidationIgnore // clocks differ
@@ -108,25 +120,34 @@ func (as *adverts) maySum(m *membership, from peer.ID, now time.Time) bool {
 	return neighbourSummaries.take(m.heard.purses.purse(from, now), now)
 }
 
-// sums notes a summary, and reports whether it is newer than what its leader said before.
+// sums notes a summary, and reports whether it is newer than its leader's last one. A cell with too many leaders loses
+// the one that was silent for longest: strangers who claim a cell can't keep the others' summaries from being relayed.
 func (as *adverts) sums(m *membership, s *overlay.Summary, now time.Time) bool {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	c := &m.heard
-	last, known := c.issued[s.Leader]
+	if c.issued == nil {
+		c.issued = map[overlay.Cell]map[task.PeerID]time.Time{}
+	}
+	leaders := c.issued[s.Cell]
+	if leaders == nil {
+		leaders = map[task.PeerID]time.Time{}
+		c.issued[s.Cell] = leaders
+	}
+	last, known := leaders[s.Leader]
 	if known && !s.Issued.After(last) {
 		return false
 	}
-	if !known && len(c.issued) >= maxCircle {
-		maps.DeleteFunc(c.issued, func(_ task.PeerID, at time.Time) bool { return now.Sub(at) > overlay.SummaryLife })
-		if len(c.issued) >= maxCircle {
+	if !known && len(leaders) >= claimsHeard {
+		silent := slices.MinFunc(slices.Sorted(maps.Keys(leaders)), func(a, b task.PeerID) int {
+			return leaders[a].Compare(leaders[b])
+		})
+		if s.Issued.Before(leaders[silent]) {
 			return false
 		}
+		delete(leaders, silent)
 	}
-	if c.issued == nil {
-		c.issued = map[task.PeerID]time.Time{}
-	}
-	c.issued[s.Leader] = s.Issued
+	leaders[s.Leader] = s.Issued
 	return true
 }
 

@@ -37,6 +37,17 @@ func LoadOf(c *Coordinator) (l Load) {
 	return l
 }
 
+// Submitters returns the peers that have a job at a coordinator which is not over.
+func Submitters(c *Coordinator) map[task.PeerID]bool {
+	out := map[task.PeerID]bool{}
+	for _, j := range c.table.jobs {
+		if j.state != jobOver {
+			out[j.submitter] = true
+		}
+	}
+	return out
+}
+
 // Divided says that a coordinator leads a half of a cell, or a cell whose half has gone:
 // of jobs whose submitters are elsewhere it places nothing until they say what they want.
 // What runs goes on, and its results are brought. The submitters' own cells have the jobs;

@@ -3,7 +3,6 @@ package swarm
 import (
 	"godwit/member"
 	"godwit/overlay"
-	"godwit/task"
 )
 
 // What a network does of an overlay that is divided into cells.
@@ -11,19 +10,24 @@ import (
 // A cellNet is a node as the cells of its overlay have to do with it.
 type cellNet struct{ n *node }
 
-// firstCell is where a node that comes up begins: where a node that it dials knows its cell to
-// be, or at the start that of as many bits as the options say.
-func (c cellNet) firstCell() overlay.Cell {
+// firstCell returns the cell in which a node that comes up begins, and its lineage: the smallest that a node that it
+// dials knows, or at the start the cell of as many bits as the options set.
+func (c cellNet) firstCell() (overlay.Cell, overlay.Lineage) {
 	n := c.n
 	number := overlay.CellNumber(n.w.overlay, n.id)
-	var known overlay.Summaries
+	at, lineage, found := overlay.Cell{}, overlay.Lineage(nil), false
 	for _, s := range n.w.tableOf(n.w.anybody()) {
-		known.Take(s, n.w.clock)
+		if s.Cell.Holds(number) && (!found || s.Cell.Bits > at.Bits) {
+			at, lineage, found = s.Cell, s.Lineage, true
+		}
 	}
-	if at, ok := known.Find(number); ok {
-		return at
+	if found {
+		return at, lineage
 	}
-	return overlay.CellOf(number, n.w.opt.Bits)
+	for bits := range n.w.opt.Bits { // the divisions were before the start
+		lineage = append(lineage, overlay.Division{Epoch: uint64(bits) + 1})
+	}
+	return overlay.CellOf(number, n.w.opt.Bits), lineage
 }
 
 // anybody is a node that is up; nil for none.
@@ -98,21 +102,33 @@ func (c cellNet) sumUp(s overlay.Summary) {
 	})
 }
 
-// askCells asks a node about the cells, or any.
-func (c cellNet) askCells(from task.PeerID) {
+// askCells asks a node about the cells, or some at random.
+func (c cellNet) askCells(e member.AskCells) {
 	n := c.n
 	w := n.w
-	to := w.byID[from]
-	if to == nil {
-		to = w.anybody()
+	if to := w.byID[e.From]; to != nil {
+		c.ask(to)
+		return
 	}
-	if to == nil || to == n {
+	asked := map[*node]bool{n: true}
+	for range e.Peers {
+		if to := w.anybody(); to != nil && !asked[to] {
+			asked[to] = true
+			c.ask(to)
+		}
+	}
+}
+
+// ask asks another node about the cells.
+func (c cellNet) ask(to *node) {
+	n := c.n
+	if to == n {
 		return
 	}
 	var table []overlay.Summary
-	n.request(to, overlay.RenewEvery, func() { table = w.tableOf(to) }, func(ok, _ bool) {
+	n.request(to, overlay.RenewEvery, func() { table = n.w.tableOf(to) }, func(ok, _ bool) {
 		if ok {
-			n.tell(member.Summarised{Of: n.m, Summaries: table})
+			n.tell(member.Summarised{Of: n.m, From: to.id, Summaries: table})
 		}
 	})
 }

@@ -21,7 +21,7 @@ func (n *node) ask(e member.Effect) {
 	case member.Cut:
 		n.cut(n.w.byID[e.Peer]) // a new connection would have been told, and ended the suspicion
 	case member.AskCells:
-		cellNet{n}.askCells(e.From)
+		cellNet{n}.askCells(e)
 	case member.Notice:
 		if n.w.opt.Noticed != nil {
 			n.w.opt.Noticed(Notice{At: n.w.clock, Node: n.index, Notice: e})
