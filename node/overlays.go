@@ -97,14 +97,24 @@ func (m *membership) detail() OverlayDetail {
 	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
 		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Fairness: f.Fairness, Chunking: f.Chunking,
 		Coordinators: f.Group(), Replicas: max(1, f.Replicas), Verify: f.Checks.String(), Priorities: f.Priorities,
+		Cells:     cellsText(f.Undivided),
 		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed), Trusted: slices.Clone(f.Trusted),
 	}}
+}
+
+// cellsText is an overlay's rule about cells.
+func cellsText(undivided bool) string {
+	if undivided {
+		return CellsOff
+	}
+	return CellsOn
 }
 
 // apply puts the rules into a manifest to be signed.
 func (r *OverlayRules) apply(m *overlay.Manifest, now time.Time) {
 	m.Placement, m.Migration, m.Coordinators, m.Replicas = r.Placement, r.Migration, r.Coordinators, r.Replicas
 	m.Fairness, m.Chunking, m.Priorities = r.Fairness, r.Chunking, r.Priorities
+	m.Undivided = r.Cells == CellsOff
 	m.Checks, _ = r.floor() // which Check has looked at
 	m.Admission, m.Allowed = overlay.Open, nil
 	switch r.Admission {

@@ -59,6 +59,12 @@ const MaxPolicy = overlay.MaxPolicy
 // ticketPrefix is what tickets begin with and names do not.
 const ticketPrefix = "godwit1"
 
+// Values of OverlayRules.Cells.
+const (
+	CellsOn  = "on"  // more than 500 members divide into cells
+	CellsOff = "off" // all members are in a single cell
+)
+
 // OverlayRules are what the founder of an overlay decides. The zero value of a
 // field is the usual.
 type OverlayRules struct {
@@ -81,9 +87,11 @@ type OverlayRules struct {
 	// is off: as the job says.
 	Verify string `json:"verify"`
 	// Priorities has the priorities of jobs count where anybody may join, as they do elsewhere.
-	Priorities bool          `json:"priorities"`
-	Admission  string        `json:"admission"`         // AdmitOpen ("" too), AdmitInvited or AdmitListed
-	Allowed    []task.PeerID `json:"allowed,omitempty"` // of AdmitListed; at most MaxAllowed
+	Priorities bool `json:"priorities"`
+	// Cells says whether an overlay with many members divides into cells: CellsOn ("" too) or CellsOff.
+	Cells     string        `json:"cells"`
+	Admission string        `json:"admission"`         // AdmitOpen ("" too), AdmitInvited or AdmitListed
+	Allowed   []task.PeerID `json:"allowed,omitempty"` // of AdmitListed; at most MaxAllowed
 	// RevokeInvitations voids the invitations made so far, of AdmitInvited: who
 	// joined with one is no member any more. It is an act, not a state: never set
 	// in what is read.
@@ -130,6 +138,9 @@ func (r *OverlayRules) check() error {
 	floor, err := r.floor()
 	if err != nil {
 		return err
+	}
+	if r.Cells != "" && r.Cells != CellsOn && r.Cells != CellsOff {
+		return fmt.Errorf("cells are %s or %s, not %q", CellsOn, CellsOff, r.Cells)
 	}
 	if floor != nil && r.Replicas > 1 {
 		return fmt.Errorf("results are checked by %d replicas, or by verify: not by both", r.Replicas)

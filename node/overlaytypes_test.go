@@ -47,6 +47,8 @@ func TestOverlayRulesCheck(t *testing.T) {
 		"trusted": {OverlayRules{Name: "lab", Trusted: many[:MaxTrusted]}, ""},
 		"many trusted": {OverlayRules{Name: "lab", Trusted: many[:MaxTrusted+1]},
 			"65 peers are on the list of those who"},
+		"no cells":         {OverlayRules{Name: "lab", Cells: CellsOff}, ""},
+		"unknown cells":    {OverlayRules{Name: "lab", Cells: "some"}, "cells are on or off"},
 		"priorities":       {OverlayRules{Name: "lab", Priorities: true}, ""},
 		"priorities too":   {OverlayRules{Name: "lab", Priorities: true, Admission: AdmitInvited}, "always count"},
 		"trusted twice":    {OverlayRules{Name: "lab", Trusted: []task.PeerID{many[0], many[0]}}, "twice"},

@@ -68,6 +68,7 @@ var someManifest = rapid.Custom(func(t *rapid.T) Manifest {
 		Replicas:     rapid.IntRange(0, task.MaxReplicas).Draw(t, "replicas"),
 		Admission:    Admission(rapid.IntRange(0, int(Listed)).Draw(t, "admission")),
 	}
+	m.Undivided = rapid.Bool().Draw(t, "undivided")
 	if rapid.Bool().Draw(t, "checks") {
 		m.Replicas = min(m.Replicas, 1)
 		m.Checks, _ = task.ParseVerify(rapid.SampledFrom([]string{"off", "5%", "full", "1e-3"}).Draw(t, "verify"))

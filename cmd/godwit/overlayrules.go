@@ -22,6 +22,7 @@ type rulesFlags struct {
 	fairness, chunking     string
 	coordinators, replicas int
 	admission, verify      string
+	cells                  string
 	allow, trust           []string
 	priorities, revoke     bool
 }
@@ -47,6 +48,8 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 		"again), 1e-3 (at most so many wrong), full, or off (the usual): what the job says")
 	f.BoolVar(&r.priorities, "priorities", false, "the priorities of jobs count, with --admission open, too, where "+
 		"otherwise all jobs are equal; with another admission they always do")
+	f.StringVar(&r.cells, "cells", "", "`MODE` for pools of more than 500 members: "+node.CellsOn+
+		" (the default) divides them into cells, "+node.CellsOff+" doesn't")
 	f.StringVar(&r.admission, "admission", "", "`WHO` may join: open (the usual), invited, or listed (see --allow)")
 	f.StringArrayVar(&r.allow, "allow", nil,
 		"`ID` of a peer that may join, for --admission listed (repeatable; together the whole list)")
@@ -55,7 +58,7 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 // given says whether any rule was.
 func (r *rulesFlags) given(f *pflag.FlagSet) bool {
 	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "fairness", "chunking", "coordinators",
-		"trust", "replicas", "verify", "priorities", "admission", "allow"}, f.Changed)
+		"trust", "replicas", "verify", "priorities", "cells", "admission", "allow"}, f.Changed)
 }
 
 // apply changes the rules whose flags were given.
@@ -94,6 +97,9 @@ func (r *rulesFlags) apply(f *pflag.FlagSet, rules *node.OverlayRules) error {
 	if given("priorities") {
 		rules.Priorities = r.priorities
 	}
+	if given("cells") {
+		rules.Cells = r.cells
+	}
 	if given("allow") {
 		rules.Allowed = peerIDs(r.allow)
 	}
@@ -130,6 +136,9 @@ func rulesHint(rules *node.OverlayRules) string {
 	}
 	if rules.Priorities && rules.Admission != node.AdmitOpen && rules.Admission != "" {
 		return "--priorities goes with --admission " + node.AdmitOpen
+	}
+	if !slices.Contains([]string{"", node.CellsOn, node.CellsOff}, rules.Cells) {
+		return "--cells takes " + node.CellsOn + " or " + node.CellsOff
 	}
 	if v, err := task.ParseVerify(cmp.Or(rules.Verify, "off")); err != nil || v != nil && rules.Replicas > 1 {
 		return "--verify takes off, 5%, 1e-3 or full, and goes with --replicas 1"

@@ -100,6 +100,7 @@ func printOverlay(w io.Writer, d *node.OverlayDetail) {
 	line("replicas", "%s", replicasText(d.Rules.Replicas))
 	line("verify", "%s", verifyText(d.Rules.Verify))
 	line("priorities", "%s", prioritiesText(&d.Rules))
+	line("cells", "%s", cmp.Or(d.Rules.Cells, node.CellsOn))
 	line("admission", "%s", admissionText(&d.Rules))
 	for _, p := range d.Rules.Allowed {
 		line("", "%s", p)
