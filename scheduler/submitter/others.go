@@ -183,20 +183,15 @@ func (a *abroad) wantsMore(j *submitted, i uint64) bool {
 
 // resolve decides what the runs of a task come to, if that is beyond doubt, and reports whether it is.
 func (a *abroad) resolve(j *submitted, i uint64) bool {
-	p, signer, target := j.checks.polls[i], j.checks.signer[i], j.spec.Verify.Target()
+	p, signer, target := j.checks.polls[i], j.checks.signer[i], a.bound(j)
 	id := task.TaskID{Job: j.id, Index: i}
 	held, winners, doubt := a.vote(j, i)
-	named := func(w task.PeerID) bool { return w != signer && slices.Contains(j.spec.Verify.Auditors, w) }
 	if len(p.against) == 0 {
-		enough := a.saying(winners) > 1 || slices.ContainsFunc(winners, named)
-		if !enough || len(p.with) == 0 || target > 0 && doubt > target {
+		if len(p.with) == 0 || !a.enough(j, signer, winners) || doubt > target || a.crowds(j, winners) {
 			return false
 		}
 		a.agreed(j, i)
 		return true
-	}
-	if target == 0 {
-		target = credibility.OpenPool.Target
 	}
 	if doubt > target || a.lends || held && len(p.with) == 0 { // its signer's word alone is no agreement
 		return false
