@@ -298,15 +298,20 @@ func (s *JobStatus) NotDone() string {
 }
 
 // Settled reports whether nothing of a job will change any more: its submitter has all results
-// that there will be, and none is to be checked.
-func (s *JobStatus) Settled() bool { return s.Final && (s.Checks == nil || s.Checks.Due == 0) }
+// that there will be, and none is to be checked, or none without a word of its owner.
+func (s *JobStatus) Settled() bool {
+	return s.Final && (s.Checks == nil || s.Checks.Due == s.Checks.Waits)
+}
 
 // Checks says how far the results of a job are checked, in tasks.
 type Checks struct {
 	Verify string `json:"verify"` // as the job file has it
 	// Confirm is the condition of results that are all run again; "" for none.
 	Confirm string `json:"confirm,omitempty"`
-	Due     uint64 `json:"due"`     // are to be run again, or may be
+	Due     uint64 `json:"due"` // are to be run again, or may be
+	// Waits is the number of results, of Due, that only this machine can check, beyond the limit of what a job's
+	// checks may cost it: their owner decides.
+	Waits   uint64 `json:"waits,omitempty"`
 	Doubted uint64 `json:"doubted"` // of these, of a worker that was wrong elsewhere
 	Others  uint64 `json:"others"`  // of Due, run again by other members now
 	Agreed  uint64 `json:"agreed"`  // of Accepted, other members came to the same

@@ -54,6 +54,7 @@ type checks struct {
 	sure    sure
 	elected map[uint64]*elected
 	matching
+	budget budget
 	// by are the results that this node has not run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
@@ -113,6 +114,8 @@ type checked struct {
 	Legs []int    `cbor:"19,keyasint,omitempty"`
 	// Left are the workers of the legs before the last, of a result that is accepted.
 	Left []task.PeerID `cbor:"20,keyasint,omitempty"`
+	// Spreads is set of one that is wrong, where all that was made with Engine is in doubt.
+	Spreads bool `cbor:"21,keyasint,omitempty"`
 }
 
 // draws notes which intervals are to be run again.
@@ -175,7 +178,10 @@ func (c *checks) put(to checked) {
 			c.late.Add(i)
 		}
 		if to.Engine != "" {
-			c.divergent[to.Engine], c.excused[to.Worker] = true, true
+			c.excused[to.Worker] = true
+			if to.Spreads {
+				c.divergent[to.Engine] = true
+			}
 		}
 	case verdictOpen:
 		c.open.Add(i)
@@ -460,6 +466,7 @@ func (j *submitted) restoreChecks(scan func(string) iter.Seq2[string, []byte], e
 	for key, value := range scan(submitterChecks + string(j.id) + "/") {
 		errs.Note(key, j.restoreCheck(key, value))
 	}
+	j.checks.restoreBudget()
 }
 
 func (j *submitted) restoreCheck(key string, value []byte) error {

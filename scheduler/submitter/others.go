@@ -79,7 +79,7 @@ func (a *abroad) sendOut(j *submitted, set ledger.Set) {
 				continue
 			}
 			sent++
-			p.asked = a.s.now
+			a.asks(j, p)
 			if last == nil || p.answerBy().After(last.answerBy()) {
 				last = p
 			}
@@ -166,7 +166,7 @@ func (a *abroad) count(j *submitted, i uint64) {
 		a.home(j, i, true)
 	case a.resolve(j, i):
 	case a.wantsMore(j, i) && a.choose(j, i, a.workers()):
-		p.asked = a.s.now
+		a.asks(j, p)
 		a.remind(p)
 		j.againTold = false
 		a.notePoll(j, i)

@@ -222,6 +222,7 @@ class JobChecks(TypedDict, total=False):
     others: int
     right: int
     verify: str
+    waits: int
     wrong: int
 
 
