@@ -20,14 +20,15 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 		Waits:     a.waits(j),
 		Delivered: j.state.Settled, Divergent: c.divergesAt(), Heard: a.heardOf(c)}
 	if j.staged != nil {
-		out.Accepted, out.Final = a.together(j).count()
+		out.Accepted, out.Unchecked, out.Final = a.together(j).count()
 	} else {
+		seen := c.seen()
 		for worker, of := range c.by {
-			if a.standingOf(a.known(worker), of) == message.StandingAccepted {
-				out.Accepted += of.tasks.Count()
-			}
+			accepted, unchecked := a.standingsOf(worker, of, seen)
+			out.Accepted += accepted
+			out.Unchecked += unchecked
 		}
-		out.Final = j.have.Count() - out.Accepted - out.Due - out.Open
+		out.Final = j.have.Count() - out.Accepted - out.Unchecked - out.Due - out.Open
 	}
 	if j.state.Settled {
 		key := task.DrawKey(a.s.key, j.spec.Nonce)

@@ -48,6 +48,9 @@ func (s *Submitter) status(j *submitted) message.JobStatus {
 	st := message.NewJobStatus(j.id, j.spec, j.record.Submitter(), j.summary())
 	st.Error, st.Held, st.Final = j.state.Error, j.have.Count(), j.state.Final
 	st.Reason, st.Checks, st.Taken = s.whyNot(j), s.audits.checkCounts(j), j.reusing.told()
+	if c := st.Checks; c != nil && !c.Delivered {
+		st.Unchecked = c.Due + c.Unchecked
+	}
 	st.Stages = j.staged.told()
 	st.Loans = Loans(s, j.id)
 	return st
