@@ -127,12 +127,8 @@ func (r *OverlayRules) check() error {
 	case r.Replicas < 0 || r.Replicas > task.MaxReplicas:
 		return fmt.Errorf("replicas are 1 to %d, not %d", task.MaxReplicas, r.Replicas)
 	}
-	floor, err := r.floor()
-	if err != nil {
+	if _, err := r.floor(); err != nil {
 		return err
-	}
-	if floor != nil && r.Replicas > 1 {
-		return fmt.Errorf("results are checked by %d replicas, or by verify: not by both", r.Replicas)
 	}
 	return r.checkAdmission()
 }

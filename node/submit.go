@@ -162,11 +162,6 @@ func (ss *submissions) job(s Submission, of overlay.ID, rules *overlay.Manifest)
 		return nil, err
 	}
 	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
-	if rules.Checks != nil && job.Replicas > 1 {
-		return nil, s.File.ErrorAt("replicas", fmt.Sprintf(
-			"the overlay has the results of every job checked by verify: %v, not by replicas", rules.Checks),
-			"leave replicas out")
-	}
 	job.Verify = job.Verify.AtLeast(rules.Checks)
 	if len(s.Key) > 0 {
 		job.Sealed = task.KeyCommitment(s.Key)

@@ -233,7 +233,7 @@ func (a *abroad) agreed(j *submitted, i uint64) {
 	mark := a.known(by)
 	at := mark.Mark(a.s.now)
 	a.note(j, checked{Index: i, State: verdictAccepted, Worker: by, Audits: at.Audits, At: at.At.Unix(),
-		Failed: c.failed.Contains(i), Engine: c.engines[by], With: with, Redo: drawn, Network: a.networkOf(by)})
+		Failed: c.failed.Contains(i), Engine: c.engines[by], With: with, ByVote: true, Redo: drawn, Network: a.networkOf(by)})
 	a.s.emit(message.Decided{Task: id, Action: "agreed", Peer: p.with[len(p.with)-1],
 		Reason: fmt.Sprintf("%d others came to the same", len(p.with))})
 	a.deliver(j)

@@ -64,6 +64,8 @@ func (b *leaderBench) hearLeader() {
 		var delivery uint64
 		var again []message.Again
 		switch m := s.Message; {
+		case m.Submit != nil && m.Submit.Record.ID() != b.id, m.Got != nil && m.Got.Job != b.id:
+			continue
 		case m.Submit != nil:
 			have, delivery, again = m.Submit.Have, m.Submit.Delivery, m.Submit.Again
 			clear(b.again)

@@ -128,27 +128,15 @@ func (a *audits) standingOf(j *submitted, worker task.PeerID, of *accepted, i ui
 	switch credit := a.known(worker); {
 	case credit.Final(of.mark, a.s.now):
 		return message.StandingFinal
-	case a.abroad.isKnown(worker), j.checks.parts[i].Checked > 0, j.checks.vouchedFor(i):
+	case a.abroad.isKnown(worker), j.checks.parts[i].Checked > 0, j.checks.byVote.Contains(i):
 		return message.StandingAccepted
 	}
 	return message.StandingUnchecked
 }
 
-// vouchedFor reports whether others agreed with a result.
-func (c *checks) vouchedFor(i uint64) bool {
-	for _, of := range c.vouched {
-		if of.Contains(i) {
-			return true
-		}
-	}
-	return false
-}
-
-// seen are the results that this node has not run again as a whole, but in part, or with which others agreed.
-func (c *checks) seen() (out ledger.Set) {
-	for _, of := range c.vouched {
-		out.Union(*of)
-	}
+// seen are the results that this node has not run again as a whole, but in part, or on which enough others agreed.
+func (c *checks) seen() ledger.Set {
+	out := slices.Clone(c.byVote)
 	for _, i := range slices.Sorted(maps.Keys(c.parts)) {
 		out.Add(i)
 	}
