@@ -96,6 +96,19 @@ func endsOf(jobs []task.JobID) string {
 // shownEnd is how much of an ID is shown, as `godwit jobs` does.
 const shownEnd = 10
 
+// countOf returns a number from the request's query, 0 if it has none of that name.
+func countOf(r *http.Request, name string) (uint64, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(v, 10, 64)
+	if err != nil {
+		return 0, inputError(fmt.Errorf("%s must be a number of at least 0", name))
+	}
+	return n, nil
+}
+
 // flagOf is what the request's query says of a flag; false where it says nothing.
 func flagOf(r *http.Request, name string) (bool, error) {
 	v := r.URL.Query().Get(name)

@@ -186,6 +186,14 @@ func (c *Client) CancelSoon(ctx context.Context, ref string) (task.JobID, error)
 	return reply.ID, err
 }
 
+// CheckMore has the node run so many tasks of a job again beyond the limit for checks, 0 for all that wait for that.
+func (c *Client) CheckMore(ctx context.Context, ref string, tasks uint64) (task.JobID, error) {
+	var reply SubmitReply
+	path := jobPath(ref, "/checks") + "?tasks=" + strconv.FormatUint(tasks, 10)
+	err := c.call(ctx, http.MethodPost, path, nil, &reply)
+	return reply.ID, err
+}
+
 // Forget drops a job that the node submitted and that is over, and its results.
 func (c *Client) Forget(ctx context.Context, ref string) (task.JobID, error) {
 	var reply SubmitReply

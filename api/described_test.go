@@ -166,6 +166,7 @@ const failing = `name: failing
 module: writing.wasm
 timeout: 1ms
 retries: 0
+verify: off
 `
 
 // askRetry has a job fail, and what failed run again.
@@ -180,6 +181,10 @@ func (w *watcher) askRetry() {
 	w.ask(200, "GET", "/v1/jobs/"+job+"/watch", "")
 	w.ask(200, "POST", "/v1/jobs/"+job+"/retry", "{}")
 	w.ask(409, "POST", "/v1/jobs/copies/retry", "{}")
+	w.ask(409, "POST", "/v1/jobs/"+job+"/checks?tasks=2", "")
+	w.ask(200, "POST", "/v1/jobs/copies/checks", "")
+	w.ask(404, "POST", "/v1/jobs/none/checks", "")
+	w.ask(400, "POST", "/v1/jobs/copies/checks?tasks=-1", "")
 }
 
 func (w *watcher) askJobs(job string) {

@@ -69,6 +69,7 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("GET /v1/jobs/{id}/watch", s.watch)
 	handle("GET /v1/jobs/{id}/results", s.results)
 	handle("DELETE /v1/jobs/{id}/results", s.forget)
+	handle("POST /v1/jobs/{id}/checks", s.checkMore)
 	handle("GET /v1/jobs/{id}/why", s.why)
 	handle("GET /v1/jobs/{id}/end", s.end)
 	handle("POST /v1/jobs/{id}/cancel", s.cancel)
@@ -243,6 +244,18 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeJSON(w, SubmitReply{ID: id}, s.node.Cancel(r.Context(), id, soon))
+}
+
+func (s *Server) checkMore(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.jobID(r)
+	if err != nil {
+		return err
+	}
+	n, err := countOf(r, "tasks")
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, SubmitReply{ID: id}, s.node.CheckMore(r.Context(), id, n))
 }
 
 func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {

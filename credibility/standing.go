@@ -8,7 +8,7 @@ const (
 	// FinalAudits is for how many more audits of its worker a result waits. One that makes every
 	// tenth result wrong is found by then with .88.
 	FinalAudits = 20
-	// FinalAfter is for how long at most.
+	// FinalAfter is the time after which a single later audit suffices.
 	FinalAfter = 30 * 24 * time.Hour
 )
 
@@ -22,7 +22,8 @@ type Mark struct {
 func (c *Credit) Mark(now time.Time) Mark { return Mark{c.Audits, now} }
 
 // Final reports whether a result that was accepted at a mark is final: its worker was found right
-// FinalAudits times since then, or FinalAfter has passed, and it was never found wrong.
+// FinalAudits times since then, or at least once and FinalAfter has passed, and it was never found wrong. Time alone
+// does not suffice: a key that never returns would be the best off.
 func (c *Credit) Final(m Mark, now time.Time) bool {
-	return c.Faults == 0 && (c.Audits >= m.Audits+FinalAudits || now.Sub(m.At) >= FinalAfter)
+	return c.Faults == 0 && (c.Audits >= m.Audits+FinalAudits || c.Audits > m.Audits && now.Sub(m.At) >= FinalAfter)
 }

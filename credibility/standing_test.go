@@ -18,6 +18,9 @@ func TestFinal(t *testing.T) {
 	if c.Final(m, day0.Add(FinalAfter-time.Second)) || !c.Final(m, day0.Add(FinalAfter)) {
 		t.Error("final before its time, or not by then")
 	}
+	if c.Final(c.Mark(day0), day0.Add(100*FinalAfter)) {
+		t.Error("final by time alone")
+	}
 	c.Confirm(0, 24, day0) // nothing was audited
 	if c.Final(m, day0) {
 		t.Error("final by an audit of nothing")

@@ -98,7 +98,7 @@ func TestLiarIsFound(t *testing.T) {
 	}
 }
 
-// The rules of an overlay raise what is checked of a job, and take no replicas in its place.
+// The rules of an overlay raise what is checked of a job, also of one with replicas.
 func TestFloorOfAnOverlay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startSwarm(t, 1)
@@ -118,8 +118,13 @@ func TestFloorOfAnOverlay(t *testing.T) {
 			t.Errorf("%+v, %v", spec, err)
 		}
 		sub.File.Replicas = 2
-		if _, err := p.Submit(t.Context(), sub); err == nil || !strings.Contains(err.Error(), "not by replicas") {
-			t.Errorf("replicas are taken in its place: %v", err)
+		job, err = p.Submit(t.Context(), sub)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, spec, err = p.Submitted(t.Context(), job)
+		if err != nil || spec.Verify.String() != "0.001" || spec.Replicas != 2 {
+			t.Errorf("with replicas %+v, %v", spec, err)
 		}
 	})
 }

@@ -135,15 +135,11 @@ func (r *OverlayRules) check() error {
 	case r.Replicas < 0 || r.Replicas > task.MaxReplicas:
 		return fmt.Errorf("replicas are 1 to %d, not %d", task.MaxReplicas, r.Replicas)
 	}
-	floor, err := r.floor()
-	if err != nil {
+	if _, err := r.floor(); err != nil {
 		return err
 	}
 	if r.Cells != "" && r.Cells != CellsOn && r.Cells != CellsOff {
 		return fmt.Errorf("cells are %s or %s, not %q", CellsOn, CellsOff, r.Cells)
-	}
-	if floor != nil && r.Replicas > 1 {
-		return fmt.Errorf("results are checked by %d replicas, or by verify: not by both", r.Replicas)
 	}
 	return r.checkAdmission()
 }

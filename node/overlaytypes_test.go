@@ -62,7 +62,6 @@ func TestOverlayRulesCheck(t *testing.T) {
 		"coordinators<0":   {OverlayRules{Name: "lab", Coordinators: -1}, "coordinators are 1 to 7, not -1"},
 		"replicas":         {OverlayRules{Name: "lab", Replicas: task.MaxReplicas + 1}, "replicas are 1 to 64, not 65"},
 		"verify":           {OverlayRules{Name: "lab", Verify: "often"}, `verify "often" is not understood`},
-		"verify, replicas": {OverlayRules{Name: "lab", Verify: "5%", Replicas: 2}, "not by both"},
 		"replicas<0":       {OverlayRules{Name: "lab", Replicas: -1}, "replicas are 1 to 64"},
 		"admission": {OverlayRules{Name: "lab", Admission: "friends"},
 			`no admission "friends": use one of invited, listed, open`},

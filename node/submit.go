@@ -167,11 +167,6 @@ func (ss *submissions) job(s Submission, of overlay.ID, rules *overlay.Manifest)
 		return nil, err
 	}
 	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
-	if rules.Checks != nil && job.Replicas > 1 {
-		return nil, s.File.ErrorAt("replicas", fmt.Sprintf(
-			"the overlay has the results of every job checked by verify: %v, not by replicas", rules.Checks),
-			"leave replicas out")
-	}
 	job.Verify = job.Verify.AtLeast(rules.Checks)
 	if len(s.Key) > 0 {
 		job.Sealed = task.KeyCommitment(s.Key)
@@ -239,6 +234,9 @@ func (ss *submissions) Cancel(ctx context.Context, id task.JobID, soon bool) err
 // ErrRunning is returned for forgetting a job that is not over.
 var ErrRunning = errors.New("node: the job is not over")
 
+// ErrUnchecked is returned for a job whose results are not checked, since its file says so.
+var ErrUnchecked = errors.New("node: the job has verify: off")
+
 // Forget drops a job that this node submitted and that is over, and its results:
 // they cannot be had again. Their blocks are removed with the next collection.
 // A crash within moments may bring the job back.
@@ -255,6 +253,31 @@ func (ss *submissions) Forget(ctx context.Context, id task.JobID) error {
 			return
 		}
 		m.step(m.Submitter(), message.ForgetJob{Job: id})
+	}); e != nil {
+		return e
+	}
+	return err
+}
+
+// CheckMore has this node run so many tasks of a job again beyond the limit for checks, 0 for all that wait for that.
+// It fails for a job that this node did not submit, and for one whose results are not checked.
+func (ss *submissions) CheckMore(ctx context.Context, id task.JobID, tasks uint64) error {
+	var err error
+	if e := ss.do(ctx, func() {
+		m := ss.overlays.submitted(id)
+		if m == nil {
+			err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
+			return
+		}
+		st, _ := m.Submitter().Job(id)
+		if st.Checks == nil {
+			err = fmt.Errorf("%w: %s", ErrUnchecked, id)
+			return
+		}
+		if tasks == 0 {
+			tasks = 2 * st.Tasks.Total
+		}
+		m.step(m.Submitter(), message.CheckMore{Job: id, Tasks: tasks})
 	}); e != nil {
 		return e
 	}

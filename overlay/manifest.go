@@ -52,7 +52,7 @@ type Manifest struct {
 	// leave it to the job.
 	Replicas int
 	// Checks says how submitters check the results of each job at least, whatever the job says; nil
-	// leaves it to the job. Not beside Replicas above 1.
+	// leaves it to the job.
 	Checks *task.Verify
 	// Priorities has what submitters say of their jobs' priorities count, of an Open overlay.
 	// Of others it always does, and this is false.
@@ -184,8 +184,6 @@ func (m *Manifest) validate() error {
 		return fmt.Errorf("overlay: manifest wants %d coordinators, at most %d", m.Coordinators, MaxGroup)
 	case m.Replicas < 0 || m.Replicas > task.MaxReplicas:
 		return fmt.Errorf("overlay: manifest wants %d replicas, at most %d", m.Replicas, task.MaxReplicas)
-	case m.Checks != nil && m.Replicas > 1:
-		return fmt.Errorf("overlay: manifest wants %d replicas, and results checked otherwise: it is one of them", m.Replicas)
 	case len(m.Trusted) > MaxTrusted || !increasing(m.Trusted):
 		return fmt.Errorf("overlay: manifest has %d members that alone may coordinate, at most %d, sorted and each once",
 			len(m.Trusted), MaxTrusted)

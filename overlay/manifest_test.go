@@ -208,7 +208,6 @@ func TestOpenManifestRefuses(t *testing.T) {
 		{"a policy with a line end", func(m *Manifest) { m.Migration = "a\nb" }, "does not print"},
 		{"a crowd", func(m *Manifest) { m.Coordinators = MaxGroup + 1 }, "coordinators"},
 		{"less than nobody", func(m *Manifest) { m.Coordinators = -1 }, "coordinators"},
-		{"checks and replicas", func(m *Manifest) { m.Checks, m.Replicas = &task.Verify{Audits: 1}, 2 }, "it is one of them"},
 		{"checks too much", func(m *Manifest) { m.Checks = &task.Verify{Audits: 1e6 + 1} }, "verify"},
 		{"replicas", func(m *Manifest) { m.Replicas = task.MaxReplicas + 1 }, "replicas"},
 		{"a rule", func(m *Manifest) { m.Admission = Listed + 1 }, "unknown rule"},

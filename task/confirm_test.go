@@ -112,8 +112,6 @@ func TestConfirmInAJobFile(t *testing.T) {
 		"confirm: {when: stdout has x}\n":                      "job.yaml:2:17: confirm: \"stdout has x\" is not understood",
 		"confirm: {when: stdout matches (}\n":                  "job.yaml:2:17: confirm: \"(\" is no regular expression",
 		"confirm: {when: a.png exists}\n":                      "job.yaml:2:17: \"a.png\" is not among the job's outputs",
-		"replicas: 2\nconfirm: {when: stdout contains x}\n":    "job.yaml:3:17: results are checked by replicas, 2 of each",
-		"verify: 5%\nreplicas: 2\nconfirm: {when: a exists}\n": "job.yaml:2:9: results are checked by replicas",
 	} {
 		_, err := ParseFile("job.yaml", []byte("module: a.wasm\n"+src))
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -40,7 +40,7 @@ func (v *Verify) CheckFloor() error {
 	if v == nil {
 		return nil
 	}
-	if f := v.check(1); f != nil {
+	if f := v.check(); f != nil {
 		return f
 	}
 	if len(v.Draw) > 0 || v.Confirm != "" || len(v.Auditors) > 0 || v.Spacing > 0 || v.Audits > 0 && v.Wrong > 0 {

@@ -26,7 +26,7 @@ func TestFloor(t *testing.T) {
 			v = v.with(confirm)
 		}
 		got := v.AtLeast(floor)
-		if got.Less(floor) || got.Less(v) || got != nil && (got.check(1) != nil || got.Confirm != confirm) {
+		if got.Less(floor) || got.Less(v) || got != nil && (got.check() != nil || got.Confirm != confirm) {
 			t.Fatalf("%+v at least %+v is %+v", v, floor, got)
 		}
 		if !v.Less(floor) && got != v {

@@ -61,7 +61,7 @@ func (j *Job) checkShape() *fault {
 		j.checkOutputs,
 		j.checkNumbers,
 		j.checkTimes,
-		func() *fault { return j.Verify.check(j.Replicas) },
+		func() *fault { return j.Verify.check() },
 		j.checkConfirm,
 	}
 	for _, check := range checks {

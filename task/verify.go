@@ -121,7 +121,7 @@ func (v *Verify) by(auditors []PeerID) *Verify {
 }
 
 // check returns a fault of a job that says so; nil has none.
-func (v *Verify) check(replicas int) *fault {
+func (v *Verify) check() *fault {
 	const hint = "write off, 1e-3, 5% or full"
 	switch {
 	case v == nil:
@@ -134,13 +134,6 @@ func (v *Verify) check(replicas int) *fault {
 		return faultf("verify", hint, "verify has a hash of %d bytes", len(v.Draw))
 	case len(v.Auditors) > MaxAuditors:
 		return faultf("auditors", "name fewer of them", "%d auditors, the most is %d", len(v.Auditors), MaxAuditors)
-	case replicas > 1:
-		where := "verify"
-		if v.Audits == 0 && v.Wrong == 0 {
-			where = "confirm"
-		}
-		return faultf(where, "leave one of them out",
-			"results are checked by replicas, %d of each task, or by %s: not by both", replicas, where)
 	}
 	for _, id := range v.Auditors {
 		if _, err := id.PublicKey(); err != nil {

@@ -21,8 +21,8 @@ func TestParseVerify(t *testing.T) {
 		if err != nil || v.String() != want.back || v != nil && (v.Share() != want.share || v.Target() != want.target) {
 			t.Errorf("%s: %v, %v", text, v, err)
 		}
-		if v != nil && v.check(1) != nil {
-			t.Errorf("%s: %v", text, v.check(1))
+		if v != nil && v.check() != nil {
+			t.Errorf("%s: %v", text, v.check())
 		}
 	}
 	for _, text := range []string{"", "on", "audit", "0%", "101%", "-1%", "1e-9%", "0", "0.6", "1", "-1e-3", "1e-12",
@@ -48,17 +48,13 @@ func TestVerifyText(t *testing.T) {
 }
 
 func TestVerifyBounds(t *testing.T) {
-	for name, tt := range map[string]struct {
-		v        Verify
-		replicas int
-	}{
-		"nothing":         {Verify{}, 1},
-		"more than all":   {Verify{Audits: auditsUnit + 1}, 1},
-		"more than half":  {Verify{Wrong: maxWrong*wrongUnit + 1}, 1},
-		"half a hash":     {Verify{Audits: 1, Draw: make([]byte, 16)}, 1},
-		"beside replicas": {Verify{Audits: 1}, 2},
+	for name, v := range map[string]Verify{
+		"nothing":        {},
+		"more than all":  {Audits: auditsUnit + 1},
+		"more than half": {Wrong: maxWrong*wrongUnit + 1},
+		"half a hash":    {Audits: 1, Draw: make([]byte, 16)},
 	} {
-		if tt.v.check(tt.replicas) == nil {
+		if v.check() == nil {
 			t.Errorf("%s: no fault", name)
 		}
 	}
@@ -69,9 +65,12 @@ func TestVerifyInAJobFile(t *testing.T) {
 	if err != nil || f.Verify.String() != "5%" {
 		t.Errorf("%v, %v", f, err)
 	}
+	f, err = ParseFile("job.yaml", []byte("module: a.wasm\nreplicas: 2\nverify: 5%\nconfirm: {when: stdout exists}\n"))
+	if err != nil || f.Verify.String() != "5%" || f.Replicas != 2 {
+		t.Errorf("replicas beside verify: %v, %v", f, err)
+	}
 	for src, want := range map[string]string{
 		"module: a.wasm\nverify: often\n":           "job.yaml:2:9: verify \"often\" is not understood",
-		"module: a.wasm\nreplicas: 2\nverify: 5%\n": "job.yaml:3:9: results are checked by replicas",
 	} {
 		if _, err := ParseFile("job.yaml", []byte(src)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", src, err)

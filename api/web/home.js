@@ -1,7 +1,7 @@
 import {change, useData} from './live.js'
 import {Bar, endWords, taskWords} from './draw.js'
 import {Card, Do, JobName, Loaded, Peer, Rows, Said, State, html} from './parts.js'
-import {ago, clock, count, latency, sentence, short, span, text} from './words.js'
+import {ago, clock, count, jobState, latency, sentence, short, span, text} from './words.js'
 
 const End = ({id}) => endWords(useData(`/v1/jobs/${id}/end`, ['jobs'], 5000).data)
 
@@ -33,7 +33,7 @@ const Mine = ({jobs}) => html`<${Card} title="My jobs" wide>
   <${Rows} label="My jobs" head=${['Job', 'Tasks', 'State', 'End']}
     none=${html`You have handed in no job. <a href="#/jobs">Hand one in</a>.`}
     rows=${jobs?.slice(0, 10).map(j => [html`<${JobName} job=${j}/>`,
-      html`<${Bar} tasks=${j.tasks}/>${taskWords(j.tasks)}`, text(j.state, 20),
+      html`<${Bar} tasks=${j.tasks}/>${taskWords(j.tasks)}`, jobState(j),
       j.state === 'running' && html`<${End} id=${j.id}/>`])}/><//>`
 
 const Near = ({of, me}) => html`<${Card} title="Near">

@@ -4,7 +4,7 @@ import {Bar, Strip, endWords, taskWords} from './draw.js'
 import {Card, Do, Form, Legend, Loaded, Peer, Said, Trouble, html} from './parts.js'
 import {Stages} from './stages.js'
 import {Task, jobPath} from './task.js'
-import {ago, between, count, is, span, text} from './words.js'
+import {ago, between, count, is, jobState, span, text} from './words.js'
 
 const mostBins = 1000 // that are drawn
 const wide = 50       // of them in a row
@@ -88,7 +88,7 @@ export function Job({arg: id, now}) {
   const bad = part('/failures'), stages = part('/stages')?.stages
   if (!d) return html`<h1>Job</h1><${Loaded} of=${j}/>`
   const over = !['offered', 'running'].includes(d.state), me = now?.node?.peer_id
-  return html`<h1><${Said} of=${d.name || 'Job'} as="span"/> <small>${text(d.state, 20)}</small></h1>
+  return html`<h1><${Said} of=${d.name || 'Job'} as="span"/> <small>${jobState(d)}</small></h1>
     <${Trouble} of=${j.error || d.error && {error: d.error}}/>
     <p class="why" aria-live="polite">${taskWords(d.tasks)}${!over && end && '; ' + endWords(end)}</p>
     <${Bar} tasks=${d.tasks}/>

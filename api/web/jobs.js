@@ -3,12 +3,12 @@ import {useData} from './live.js'
 import {Bar, taskWords} from './draw.js'
 import {Drop} from './handin.js'
 import {JobName, Loaded, Peer, Rows, html} from './parts.js'
-import {ago, text} from './words.js'
+import {ago, jobState} from './words.js'
 
 const page = 50 // jobs
 
 const row = j => [html`<${JobName} job=${j}/>`, html`<${Bar} tasks=${j.tasks}/>${taskWords(j.tasks)}`,
-  text(j.state, 20), ago(j.submitted), j.mine ? 'me' : html`<${Peer} id=${j.submitter}/>`]
+  jobState(j), ago(j.submitted), j.mine ? 'me' : html`<${Peer} id=${j.submitter}/>`]
 
 export function Jobs() {
   const [from, go] = useState(0), list = useData(`/v1/joblist?from=${from}&limit=${page}`, ['jobs']), d = list.data

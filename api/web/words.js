@@ -35,6 +35,10 @@ export const between = (from, to) => {
 export const sentence = (s, most = 300) => text(s, most).replace(/^./u, c => c.toUpperCase())
   .replace(/[^.!?…]$/u, '$&.')
 
+// jobState is a job's state, with the number of results that are not checked yet of a job that is over.
+export const jobState = j => text(j.state, 20) +
+  (j.unchecked > 0 && !['offered', 'running'].includes(j.state) ? `, ${j.unchecked} results not checked` : '')
+
 // is names the class of a state or an outcome: peers' words choose no other.
 export const is = s => 'is-' + (/^[a-z-]{1,20}$/.test(s) ? s : 'unknown')
 

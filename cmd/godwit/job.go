@@ -50,9 +50,10 @@ if a result differs.
 With --draw, which results were to be run again is drawn anew, by the key that is published
 when all is checked and whose hash has been in the job's record from the beginning.
 
-Of a job with the key verify, each result is "held" until it is checked, then "accepted"
-or "final". Exit code 4, too, if results were found wrong, or came into doubt, after the
-job had ended with all checked that was to be.`,
+Unless a job says verify: off, each result is "held" while it is to be checked, "unchecked"
+if it is a stranger's that nobody checked, and else "accepted" or "final". Exit code 5 if a
+check found a wrong result, and 4 if results came into doubt after the job had ended with
+all checked that was to be.`,
 		Example: `  godwit job render
   godwit job render --task 7
   godwit job render --audit 20

@@ -56,7 +56,7 @@ func (c *clientFlags) printJobs(cmd *cobra.Command, client *api.Client, jobs []m
 			failed = "-"
 		}
 		rows = append(rows, []string{
-			table.ShortJob(j.ID), j.Name, j.State, fmt.Sprint(j.Tasks.Done), fmt.Sprint(j.Tasks.Running),
+			table.ShortJob(j.ID), j.Name, j.StateText(), fmt.Sprint(j.Tasks.Done), fmt.Sprint(j.Tasks.Running),
 			fmt.Sprint(j.Tasks.Waiting), failed, table.Ago(j.Submitted), toGo,
 		})
 	}

@@ -104,7 +104,7 @@ func (r *resultFlags) run(ctx context.Context, out, say io.Writer, client *api.C
 		}
 	default:
 		if r.dir != "" {
-			fmt.Fprintf(say, "%d files verified and written to %s\n", done.Files, r.dir)
+			fmt.Fprintf(say, "%d files fetched and written to %s\n", done.Files, r.dir)
 		}
 		if r.tab != "" {
 			fmt.Fprintf(say, "%d rows written to %s\n", rows, r.tab)
@@ -147,10 +147,11 @@ func resultVerdict(say io.Writer, st message.JobStatus) error {
 	if c := st.Checks; c != nil && c.Due > 0 {
 		fmt.Fprintf(say, "%d of these results are still to be checked\n", c.Due)
 	}
-	if st.Checks != nil && st.Checks.Doubted > 0 {
-		if err := submission.Recalled(st); err != nil {
-			return err
-		}
+	if st.Checks != nil && st.Checks.Unchecked > 0 {
+		fmt.Fprintf(say, "%d of these results are of strangers and were not checked\n", st.Checks.Unchecked)
+	}
+	if err := submission.Recalled(st); err != nil {
+		return err
 	}
 	return submission.Verdict(st)
 }

@@ -54,6 +54,7 @@ func newRetry() *cobra.Command {
 				if err != nil {
 					return stillThere(err, id)
 				}
+				noteWrong(p, end)
 				if out == "" {
 					p.Note("`godwit results %s --out DIR` fetches what they gave", id)
 					return submission.Verdict(end)

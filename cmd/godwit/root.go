@@ -40,7 +40,7 @@ func newRoot() *cobra.Command {
 		newDoctor(), newPeers(), newHistory(), newForecast(), newCredit(), newService(), newBootstrap(), newVersion(),
 		newUpdate())
 	add("owner", newRun(), newPlan(), newMap(), newJobs(), newJob(), newResults(), newLogs(), newRetry(),
-		newCancel(), newForget(), newWhy(), newProof(),
+		newCancel(), newForget(), newVerify(), newWhy(), newProof(),
 		newOverlay(), newNew(), newBuild(), newInterpreter(), newInspect(), newExec())
 	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce(), newBurn())
 	addCompletions(root)

@@ -16,6 +16,7 @@ import (
 	"godwit/lab/progress"
 	"godwit/lab/submission"
 	"godwit/lab/table"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -93,12 +94,24 @@ func (f *runFlags) run(cmd *cobra.Command, client *api.Client, sub *submission.J
 	if err != nil {
 		return stillThere(err, id)
 	}
+	noteWrong(p, end)
 	defer notify(ctx, cmd.ErrOrStderr(), f.tell, end)
 	if asJSON {
 		return errors.Join(collectQuietly(ctx, client, id, f.out), printFinal(ctx, cmd.OutOrStdout(), client, id),
 			submission.Verdict(end))
 	}
 	return errors.Join(deliver(ctx, cmd.OutOrStdout(), client, id, sub, f.out, p), submission.Verdict(end))
+}
+
+// noteWrong warns of results that a check found wrong, and of those that are not checked.
+func noteWrong(p *progress.Progress, end message.JobStatus) {
+	if c := end.Checks; c != nil && c.Wrong > 0 {
+		p.Note("warning: %d of %d checked results were wrong, and are replaced: `godwit why %s` names their workers", c.Wrong,
+			c.Right+c.Wrong+c.Open, table.ShortJob(end.ID))
+	}
+	if c := end.Checks; c != nil && c.Unchecked > 0 {
+		p.Note("%d results are of strangers and were not checked", c.Unchecked)
+	}
 }
 
 // noteTaken says which results need not be made.
@@ -131,7 +144,7 @@ func deliver(ctx context.Context, w io.Writer, client *api.Client, id task.JobID
 	}
 	done, err := collect(out)
 	if done.Files > 0 && err == nil {
-		p.Note("%d files verified and written to %s", done.Files, out)
+		p.Note("%d files fetched and written to %s", done.Files, out)
 	}
 	noteHidden(p.Note, done)
 	return err

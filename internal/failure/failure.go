@@ -16,7 +16,8 @@ const (
 	ExitFailed      = 1
 	ExitUsage       = 2 // bad usage or input; nothing was done
 	ExitUnreachable = 3 // no node, or no peer, answers
-	ExitPartly      = 4 // some tasks failed
+	ExitPartly      = 4 // some tasks failed, or results are in doubt
+	ExitWrong       = 5 // a check found a wrong result, which is replaced
 )
 
 // An Error is an error with what a person needs to go on.

@@ -170,15 +170,20 @@ func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.
 	}
 }
 
-// Recalled tells, with an exit code, that results of a job that were delivered are wrong or in
-// doubt now; nil where none is.
+// Recalled returns an error with an exit code if a check found a wrong result of a job, or if results that were
+// delivered are in doubt now; else nil.
 func Recalled(st message.JobStatus) error {
 	c, id := st.Checks, table.ShortJob(st.ID)
 	switch {
-	case c.Recalled() == 0:
+	case c == nil || c.Wrong == 0 && c.Recalled() == 0:
 		return nil
+	case c.Recalled() == 0:
+		return &failure.Error{Code: failure.ExitWrong,
+			Err: fmt.Errorf("%d of %d checked results were wrong, and are replaced", c.Wrong, c.Right+c.Wrong+c.Open),
+			Hint: fmt.Sprintf("`godwit why %s` names their workers; where results matter use `verify: full` with auditors",
+				id)}
 	case c.Doubted == 0:
-		return &failure.Error{Code: failure.ExitPartly,
+		return &failure.Error{Code: failure.ExitWrong,
 			Err:  fmt.Errorf("%d results were found wrong after they were delivered, and are replaced", c.Late),
 			Hint: fmt.Sprintf("`godwit job %s --tasks` marks them replaced; fetch them again with `godwit results`", id)}
 	}
@@ -188,9 +193,22 @@ func Recalled(st message.JobStatus) error {
 		Hint: fmt.Sprintf("they are run again here; `godwit job %s --tasks` marks them", id)}
 }
 
+// Unchecked returns an error with an exit code if results of a job wait for their owner's decision to be checked; else
+// nil.
+func Unchecked(st message.JobStatus) error {
+	if c := st.Checks; c == nil || c.Waits == 0 || !st.Settled() {
+		return nil
+	}
+	return &failure.Error{Code: failure.ExitPartly,
+		Err:  fmt.Errorf("%d results are not checked: that would cost this machine more than a fifth of the job", st.Checks.Waits),
+		Hint: fmt.Sprintf("`godwit verify %s` has this machine run these tasks again", table.ShortJob(st.ID))}
+}
+
 // Verdict turns a job's end into the exit code.
 func Verdict(st message.JobStatus) error {
-	switch {
+	switch err := Unchecked(st); {
+	case err != nil && st.Tasks.Failed == 0:
+		return err
 	case st.Tasks.Failed == 0 && st.Tasks.Done == st.Tasks.Total:
 		return nil
 	case st.Tasks.Done > 0:

@@ -38,7 +38,7 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "job        %s\n", st.ID)
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %s\n",
-		st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.NotDone())
+		st.StateText(), st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.NotDone())
 	printStages(out, st.Stages)
 	for _, t := range st.Taken {
 		fmt.Fprintf(out, "taken      %d results from job %s: these tasks did not run for this one\n", t.Tasks, t.Job)
@@ -62,7 +62,12 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			fmt.Fprintf(out, "told       of %d of its workers %.1f tasks were found right here; what %d other members found "+
 				"right counts for %.1f more\n", h.Workers, h.Own, h.Tellers, h.Told)
 		}
-		fmt.Fprintf(out, "standing   %d final, %d accepted, %d to be checked or open\n", c.Final, c.Accepted, c.Due+c.Open)
+		fmt.Fprintf(out, "standing   %d final, %d accepted, %d of strangers and unchecked, %d to be checked or open\n", c.Final,
+			c.Accepted, c.Unchecked, c.Due+c.Open)
+		if c.Waits > 0 {
+			fmt.Fprintf(out, "not checked %d results: beyond what checks may cost this machine; `godwit verify %s` runs more\n",
+				c.Waits, table.ShortJob(st.ID))
+		}
 	}
 	for i := range st.Loans {
 		l := &st.Loans[i]

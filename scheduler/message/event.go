@@ -57,6 +57,12 @@ type CancelJob struct {
 	Soon bool // what runs is to end first, and nothing more to begin
 }
 
+// CheckMore is the owner's wish that this machine runs so many tasks of a job again beyond the limit for checks.
+type CheckMore struct {
+	Job   task.JobID
+	Tasks uint64
+}
+
 // ForgetJob is the owner's wish to drop a job that is over, and its results,
 // given to the Submitter of the node that submitted it. A job that is not over
 // stays: it has to be cancelled first.
@@ -168,6 +174,7 @@ func (MemberLost) event()    {}
 func (LeaderChanged) event() {}
 func (Offer) event()         {}
 func (CancelJob) event()     {}
+func (CheckMore) event()     {}
 func (ForgetJob) event()     {}
 func (Fetched) event()       {}
 func (Prepared) event()      {}

@@ -47,6 +47,9 @@ type JobStatus struct {
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
 	Held uint64 `json:"held"`
+	// Unchecked is the number of these that nobody has checked yet, until the job is delivered: those that are to be
+	// checked, and those of strangers. 0 for a job whose results are not checked.
+	Unchecked uint64 `json:"unchecked,omitempty"`
 	// Taken are results that were not made for the job: they are of other jobs, in which tasks had the same names.
 	Taken []Taken `json:"taken,omitempty"`
 	// Stages are those of a job that has some, in an order in which each comes after what it reads. Only the node that
@@ -297,25 +300,40 @@ func (s *JobStatus) NotDone() string {
 	return fmt.Sprintf("%d failed", s.Tasks.Failed)
 }
 
+// StateText returns the job's state for people. The state of a job that is over includes the number of results that
+// nobody has checked yet.
+func (s *JobStatus) StateText() string {
+	if !FinalState(s.State) || s.Unchecked == 0 {
+		return s.State
+	}
+	return fmt.Sprintf("%s, %d results not checked", s.State, s.Unchecked)
+}
+
 // Settled reports whether nothing of a job will change any more: its submitter has all results
-// that there will be, and none is to be checked.
-func (s *JobStatus) Settled() bool { return s.Final && (s.Checks == nil || s.Checks.Due == 0) }
+// that there will be, and none is to be checked, or none without a word of its owner.
+func (s *JobStatus) Settled() bool {
+	return s.Final && (s.Checks == nil || s.Checks.Due == s.Checks.Waits)
+}
 
 // Checks says how far the results of a job are checked, in tasks.
 type Checks struct {
 	Verify string `json:"verify"` // as the job file has it
 	// Confirm is the condition of results that are all run again; "" for none.
 	Confirm string `json:"confirm,omitempty"`
-	Due     uint64 `json:"due"`     // are to be run again, or may be
+	Due     uint64 `json:"due"` // are to be run again, or may be
+	// Waits is the number of results, of Due, that only this machine can check, beyond the limit of what a job's
+	// checks may cost it: their owner decides.
+	Waits   uint64 `json:"waits,omitempty"`
 	Doubted uint64 `json:"doubted"` // of these, of a worker that was wrong elsewhere
 	Others  uint64 `json:"others"`  // of Due, run again by other members now
 	Agreed  uint64 `json:"agreed"`  // of Accepted, other members came to the same
 	Right   uint64 `json:"right"`   // gave the same when they were run again
 	Wrong   uint64 `json:"wrong"`   // did not: what the submitter's node made takes their place
 	Open    uint64 `json:"open"`    // it could not be told
-	// Accepted and Final are how many results stand so: see Standing.
-	Accepted uint64 `json:"accepted"`
-	Final    uint64 `json:"final"`
+	// Accepted, Unchecked and Final are how many results stand so: see Standing.
+	Accepted  uint64 `json:"accepted"`
+	Unchecked uint64 `json:"unchecked"`
+	Final     uint64 `json:"final"`
 	// Delivered is set once the job is over with nothing to be run again. Late are, of Wrong, those
 	// that were found after that: who fetched the results before has wrong ones.
 	Delivered bool   `json:"delivered"`
@@ -375,6 +393,8 @@ const (
 	// StandingAccepted is of one that nobody ran again, because so much of its worker's was that it
 	// is likely enough to be right.
 	StandingAccepted Standing = "accepted"
+	// StandingUnchecked is of a stranger's result that nobody ran again: nothing is known that speaks for it.
+	StandingUnchecked Standing = "unchecked"
 	// StandingFinal is of one that was run again here, or whose worker stayed clean for long enough
 	// since: see credibility.Final.
 	StandingFinal Standing = "final"

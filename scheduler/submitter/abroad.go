@@ -117,11 +117,14 @@ func (a *abroad) beyond(j *submitted, queue uint64) int {
 	if len(j.spec.Verify.Auditors) > 0 {
 		return int(min(queue-min(queue, uint64(a.s.cfg.Audits)), message.MaxAgain))
 	}
-	if !a.lends || j.checks.takes <= 0 {
+	if !a.lends {
 		return 0
 	}
-	limit := max(queueIn, a.s.now.Sub(j.spec.Submitted.Time)) * time.Duration(a.s.cfg.Audits)
-	most := uint64(limit / j.checks.takes)
+	most := a.leftHere(j)
+	if takes := j.takesHere(a.s.now); takes > 0 {
+		limit := max(queueIn, a.s.now.Sub(j.spec.Submitted.Time)) * time.Duration(a.s.cfg.Audits)
+		most = min(most, uint64(limit/takes))
+	}
 	return int(min(queue-min(queue, most), message.MaxAgain))
 }
 

@@ -48,6 +48,8 @@ type auditing struct {
 	// by is whose compiler, for engine, may be why it is; "" where nobody is excused.
 	by     task.PeerID
 	engine string
+	// spreads says that all others with that compiler are in doubt: see divergedIn.
+	spreads bool
 	// opposed are what others signed that is not what is held; right says that what is held is, and
 	// that the task runs once more because of them.
 	opposed []task.Result
@@ -152,6 +154,9 @@ func (a *audits) run(at *auditing) {
 // first that is due, or that others ran again.
 func (a *audits) next() (task.TaskID, bool) {
 	for _, j := range a.jobs {
+		if a.exhausted(j) {
+			continue
+		}
 		for _, r := range slices.Backward(j.checks.doubted) {
 			for i := r.To; i > r.From; i-- {
 				if t := (task.TaskID{Job: j.id, Index: i - 1}); a.mayRun(t) {
@@ -164,6 +169,9 @@ func (a *audits) next() (task.TaskID, bool) {
 		func(c *checks) ledger.Set { return c.due }, func(c *checks) ledger.Set { return c.redo },
 	} {
 		for _, j := range a.jobs {
+			if a.exhausted(j) {
+				continue
+			}
 			if t, ok := a.firstOf(j.id, which(j.checks)); ok {
 				return t, true
 			}
@@ -200,6 +208,9 @@ func (a *audits) answered(ev *message.Audited) {
 	}
 	at.runs = false
 	at.failed = ev.Held.Failed
+	if j := a.s.jobs[ev.Task.Job]; j != nil && j.checks != nil {
+		j.checks.budget.spend(ev, j.checks.drawn[ev.Task.Index].of)
+	}
 	if at.signer == "" && len(ev.Held.Results) > 0 {
 		at.signer, at.left = ev.Held.Results[0].Worker, a.leftBy(&ev.Held.Results[0])
 		at.release = releaseOf(&ev.Held.Results[0], a.s.self)
@@ -286,11 +297,13 @@ func (at *auditing) again() string {
 // interpreted until the compiler is believed with its program. To interpret one takes 5 to 20 times as long.
 const enginesAlike = 3
 
-// mayTwice reports whether a result that is wrong, as it came out here compiled, is compiled once more in place
-// of interpreting it: of a worker that was proven wrong before, by the compiler that is here, which
-// does well with the program. A second run finds what a memory fault does. Whoever signs a thousand
-// wrong results would have this node interpret for hours otherwise.
+// mayTwice reports whether a result that is wrong, as it came out here compiled, is compiled once more instead of
+// interpreting it, because the compiler does well with the program: three wrong results of a job are interpreted,
+// however many keys sign them. A second run finds what a memory fault does. A compiler's fault is no explanation, as
+// the worker has the same compiler, or is not blamed because it names another one: see excusedBy. A result that was
+// interpreted, or does not say, is always interpreted here.
 func (a *audits) mayTwice(j *submitted, signed, here *task.Result) bool {
-	return j.checks.alike >= enginesAlike && a.known(signed.Worker).Faults > 0 && !traceable(signed) &&
-		engineOf(signed) == engineOf(here)
+	engine := engineOf(signed)
+	return j.checks.alike >= enginesAlike && !traceable(signed) &&
+		(engine == engineOf(here) || engine != "" && engine != task.EngineInterpreter)
 }

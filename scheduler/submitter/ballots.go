@@ -43,20 +43,12 @@ func engineOf(r *task.Result) string {
 	return r.Trail.Engine
 }
 
-// runsOf are the results by which a task ended: of one that failed there may be many.
-func runsOf(t *message.TaskSummary) []task.Result {
-	if t.Failed {
-		return t.Results
-	}
-	return t.Results[:min(len(t.Results), 1)]
-}
-
 // cast takes in what others came to, each once.
 func (a *abroad) cast(j *submitted, t *message.TaskSummary) {
 	id := task.TaskID{Job: j.id, Index: t.Index}
 	p := j.checks.polls[t.Index]
 	came, tells := false, len(t.Results) > 0
-	for _, r := range runsOf(t) {
+	for _, r := range t.Results {
 		switch {
 		case !r.Outcome.Reproducible():
 			tells = false

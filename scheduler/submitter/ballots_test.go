@@ -33,7 +33,7 @@ func (b *leaderBench) untilAsked() {
 // asked where the end depends on the machine, and what most say stands, be it that it fails.
 func TestOthersRunFailedTasks(t *testing.T) {
 	const exit = task.ExitFailure
-	b := newLeaderBench(t, 1, "full", false)
+	b := newInvitedBench(t, 1, "full")
 	b.deliver(0, nil, b.fails(2, 0, exit, 1), b.fails(3, 0, exit, 1))
 	b.hear()
 	b.untilAsked()
@@ -51,7 +51,7 @@ func TestOthersRunFailedTasks(t *testing.T) {
 		t.Errorf("all say that it fails: %+v, %+v", c, st.Tasks)
 	}
 
-	b = newLeaderBench(t, 1, "full", false)
+	b = newInvitedBench(t, 1, "full")
 	b.deliver(0, nil, b.fails(2, 0, exit, 1))
 	b.hear()
 	b.untilAsked()
@@ -120,12 +120,12 @@ func TestRunsOfAFailureAreJudgedEach(t *testing.T) {
 // machine lends nothing: they are read first, to know who made them. What was delivered stays.
 func TestOthersRunDeliveredTasks(t *testing.T) {
 	for _, says := range []string{truth, "other"} {
-		b := newLeaderBench(t, 1, "1%", false)
+		b := newInvitedBench(t, 1, "1%")
 		for nonce := range 50 { // one that is not drawn
 			if b.bring(2+nonce, 0, truth); b.allChecks().Accepted == 1 {
 				break
 			}
-			b = newLeaderBench(t, 1, "1%", false)
+			b = newInvitedBench(t, 1, "1%")
 		}
 		if c := b.allChecks(); !c.Delivered || c.Accepted != 1 {
 			t.Fatalf("%+v", c)

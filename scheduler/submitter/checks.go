@@ -45,6 +45,7 @@ type checks struct {
 	// vouched are the results of by that others came to as well, by each of these; redo are those that
 	// this node runs again all the same; others is set once any result of others is kept.
 	vouched map[task.PeerID]*ledger.Set
+	byVote  ledger.Set // of these results, those on which enough others agreed
 	redo    ledger.Set
 	others  bool
 	// told are the results of by that were accepted while these submitters' words counted of their workers.
@@ -54,6 +55,7 @@ type checks struct {
 	sure    sure
 	elected map[uint64]*elected
 	matching
+	budget budget
 	// by are the results that this node has not run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
@@ -113,6 +115,10 @@ type checked struct {
 	Legs []int    `cbor:"19,keyasint,omitempty"`
 	// Left are the workers of the legs before the last, of a result that is accepted.
 	Left []task.PeerID `cbor:"20,keyasint,omitempty"`
+	// Spreads is set of one that is wrong, where all that was made with Engine is in doubt.
+	Spreads bool `cbor:"21,keyasint,omitempty"`
+	// ByVote is set of one that is accepted because With agreed with it beyond doubt, and not only as replicas.
+	ByVote bool `cbor:"22,keyasint,omitempty"`
 }
 
 // draws notes which intervals are to be run again.
@@ -175,7 +181,10 @@ func (c *checks) put(to checked) {
 			c.late.Add(i)
 		}
 		if to.Engine != "" {
-			c.divergent[to.Engine], c.excused[to.Worker] = true, true
+			c.excused[to.Worker] = true
+			if to.Spreads {
+				c.divergent[to.Engine] = true
+			}
 		}
 	case verdictOpen:
 		c.open.Add(i)
@@ -220,6 +229,9 @@ func (c *checks) putWith(to *checked) {
 	if to.Redo {
 		c.redo.Add(to.Index)
 	}
+	if to.ByVote {
+		c.byVote.Add(to.Index)
+	}
 }
 
 // toRun reports whether a task is to be run again here.
@@ -235,7 +247,7 @@ func (c *checks) drop(i uint64) {
 	delete(c.parts, i)
 	c.matching.changed(i)
 	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open, &c.unread, &c.away,
-		&c.stays, &c.redo, &c.failed, &c.unpolled, &c.unmatched, &c.legible} {
+		&c.stays, &c.redo, &c.byVote, &c.failed, &c.unpolled, &c.unmatched, &c.legible} {
 		if set.Contains(i) {
 			*set = set.Minus(only(i))
 		}
@@ -317,7 +329,7 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	case task.SignsReads(j.spec, t.Index): // also what this node's worker made, of files that a leader named
 		a.noteUnmatched(j, t.Index)
 		return
-	case t.Results[0].Worker == a.s.self:
+	case t.Results[0].Worker == a.s.self && len(replicasOf(t)) == 0:
 		return
 	}
 	a.decide(j, t, j.spec.Verify.Confirm != "", false)
@@ -347,8 +359,18 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		j.checks.trailless[r.Worker] = true
 	}
 	by := append(a.leftBy(r), r.Worker, behind)
+	others := replicasOf(t)
+	for i := range others {
+		a.met(others[i].Worker)
+		a.fresh.seen[others[i].Worker]++
+		by = append(append(by, a.leftBy(&others[i])...), others[i].Worker)
+	}
 	doubtful := a.anyWrong(by) || j.checks.divergent[engine]
+	for i := range others {
+		doubtful = doubtful || j.checks.divergent[engineOf(&others[i])]
+	}
 	with := j.checks.elected[t.Index].with(r)
+	byVote := len(with) > 0
 	delete(j.checks.elected, t.Index)
 	crowd := a.crowdingOf(j, behind, network)
 	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.shareOf(j.spec.Verify, by), j.total))
@@ -375,12 +397,17 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		a.note(j, c)
 		return
 	}
+	for i := range others {
+		with = append(with, others[i].Worker)
+	}
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
 		Failed: t.Failed, Engine: engine, Network: network, With: with, Told: a.heard.countOf(j, r.Worker),
-		Left: a.leftBy(r)})
-	for _, e := range releaseOf(r, a.s.self) {
-		a.s.emit(e)
+		Left: a.leftBy(r), ByVote: byVote})
+	for i := range t.Results {
+		for _, e := range releaseOf(&t.Results[i], a.s.self) {
+			a.s.emit(e)
+		}
 	}
 }
 
@@ -460,6 +487,7 @@ func (j *submitted) restoreChecks(scan func(string) iter.Seq2[string, []byte], e
 	for key, value := range scan(submitterChecks + string(j.id) + "/") {
 		errs.Note(key, j.restoreCheck(key, value))
 	}
+	j.checks.restoreBudget()
 }
 
 func (j *submitted) restoreCheck(key string, value []byte) error {
@@ -480,10 +508,12 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 }
 
 // agreed counts the results that this node has not run again and that others came to as well.
-func (c *checks) agreed() uint64 {
-	var all ledger.Set
-	for _, of := range c.vouched {
-		all.Union(*of)
+func (c *checks) agreed() uint64 { return c.byVote.Count() }
+
+// replicasOf are the results of a task that agree with the first; none of a task that failed.
+func replicasOf(t *message.TaskSummary) []task.Result {
+	if t.Failed {
+		return nil
 	}
-	return all.Count()
+	return t.Results[1:]
 }

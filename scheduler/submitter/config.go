@@ -39,6 +39,9 @@ type Config struct {
 	// Audits is how many tasks may be run again here at once, those that wait for a core among
 	// them. Default 1.
 	Audits int
+	// OwnRuns is the share of a job's work that may run again here to check it, 0 or more; at least the least sample
+	// does. Default .2.
+	OwnRuns float64
 	// Unaided has tasks run here of which nothing comes: see unaided. Default false: not every driver
 	// carries out a message.Audit.
 	Unaided bool
@@ -46,7 +49,7 @@ type Config struct {
 
 // Default returns the configuration described at each field.
 func Default() Config {
-	return Config{AskEvery: 10 * time.Second, Audits: 1, Pool: credibility.OpenPool,
+	return Config{AskEvery: 10 * time.Second, Audits: 1, OwnRuns: .2, Pool: credibility.OpenPool,
 		Strangers: credibility.OpenStrangers}
 }
 
@@ -57,6 +60,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Audits < 1 {
 		return fmt.Errorf("scheduler: Audits is %d, want at least 1", c.Audits)
+	}
+	if !(c.OwnRuns >= 0) {
+		return fmt.Errorf("scheduler: OwnRuns is %g, want 0 or more", c.OwnRuns)
 	}
 	if err := c.Pool.Check(); err != nil {
 		return fmt.Errorf("scheduler: %w", err)

@@ -52,7 +52,7 @@ func TestConfirm(t *testing.T) {
 	b.tell(0, "")
 	b.deliver(1, nil, b.ran(2, 1, "FOUND"))
 	b.deliver(2, nil, b.ran(2, 2, "nothing"))
-	if st, _ := b.s.Job(b.id); !st.Final || st.Settled() || st.Checks.Due != 2 || st.Checks.Accepted != 1 {
+	if st, _ := b.s.Job(b.id); !st.Final || st.Settled() || st.Checks.Due != 2 || st.Checks.Unchecked != 1 {
 		t.Fatalf("%+v", st.Checks)
 	}
 	b.tell(1, "")
@@ -106,7 +106,7 @@ func TestExaminedAtOnce(t *testing.T) {
 		b.tell(i, "")
 		asked += len(b.asked())
 	}
-	if c := b.allChecks(); asked != 3*maxExamined || c.Accepted != 3*maxExamined || c.Due != 0 {
+	if c := b.allChecks(); asked != 3*maxExamined || c.Unchecked != 3*maxExamined || c.Due != 0 {
 		t.Errorf("%d examined, %+v", asked, c)
 	}
 }

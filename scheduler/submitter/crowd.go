@@ -42,6 +42,14 @@ func (r *reputations) noteFirst(at time.Time) {
 	}
 }
 
+// priorOf is the share of workers like this one that may err or lie: more for a stranger.
+func (r *reputations) priorOf(worker task.PeerID) float64 {
+	if c := r.known(worker); r.s.cfg.Strangers.Prior > 0 && c.Stranger(r.s.now) {
+		return r.s.cfg.Strangers.Prior
+	}
+	return r.s.cfg.Pool.Prior
+}
+
 // prior is the share of workers that may err or lie: more where every one is a stranger.
 func (r *reputations) prior() float64 {
 	eldest := credibility.Credit{First: r.first}
@@ -65,17 +73,20 @@ func (a *audits) crowdingOf(j *submitted, worker task.PeerID, network string) (c
 	if bounds == (credibility.Strangers{}) {
 		return c
 	}
-	stranger := func(w task.PeerID) bool {
-		c := a.known(w)
-		return c.Stranger(a.s.now)
-	}
-	new, near := stranger(worker), uint64(0)
-	var strangers uint64
+	credit := a.known(worker)
+	return a.crowdingWith(j, credit.Stranger(a.s.now), network)
+}
+
+// crowdingWith tells how crowded a job is with one more result of a network, "" for none, and with new also of
+// strangers.
+func (a *audits) crowdingWith(j *submitted, new bool, network string) (c crowding) {
+	bounds := a.s.cfg.Strangers
+	var near, strangers uint64
 	for w, of := range j.checks.by {
 		if network != "" && of.network == network {
 			near += of.tasks.Count()
 		}
-		if new && stranger(w) {
+		if credit := a.known(w); new && credit.Stranger(a.s.now) {
 			strangers += of.tasks.Count()
 		}
 	}

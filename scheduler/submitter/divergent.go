@@ -15,7 +15,8 @@ import (
 // reported as divergent there, its worker gets no more of the job, and all else that was made there
 // is run again. A worker is named with a second program, unless so many others were wrong with the
 // same compiler that it must be that. So a liar gains one program by saying that its machine is of
-// another kind, and nothing of that is taken for right.
+// another kind, and nothing of that is taken for right. What others made with the same compiler is run again only if
+// the worker is known: a stranger's claim concerns the stranger alone.
 
 // compilerErrs is how many workers have to be wrong with one compiler until that is to blame for
 // all: one that errs meets whoever has it, and few liars agree.
@@ -54,6 +55,10 @@ func (a *audits) excusedBy(j *submitted, ev *message.Audited, by []task.PeerID) 
 
 // diverged notes that a program is divergent on an engine, as what a worker made shows.
 func (a *audits) diverged(j *submitted, ev *message.Audited, worker task.PeerID, engine, why string) {
+	spreads := a.abroad.isKnown(worker)
+	if at := a.at[ev.Task]; at != nil {
+		at.spreads = spreads
+	}
 	if _, is := a.excuses[worker]; !is {
 		a.excuses[worker] = excuse{j.spec.Module, engine}
 		a.credit(worker)
@@ -62,14 +67,24 @@ func (a *audits) diverged(j *submitted, ev *message.Audited, worker task.PeerID,
 	a.s.emit(message.Decided{Task: ev.Task, Action: "divergent", Peer: worker, Reason: task.ClipMessage(why)})
 	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
 		if other := a.s.jobs[id]; other.checks != nil && other.spec.Module == j.spec.Module {
-			a.divergedIn(other, worker, engine)
+			a.divergedIn(other, worker, engine, spreads)
 		}
 	}
 }
 
-func (a *audits) divergedIn(j *submitted, worker task.PeerID, engine string) {
+// divergedIn keeps a worker away from a job and has its results run again; if that spreads, also those of all others
+// with the same compiler.
+func (a *audits) divergedIn(j *submitted, worker task.PeerID, engine string, spreads bool) {
 	c := j.checks
-	c.divergent[engine], c.excused[worker] = true, true
+	c.excused[worker] = true
+	if !spreads {
+		doubting{a}.distrustIn(j, worker, true)
+		if !j.state.Final {
+			a.s.got(j)
+		}
+		return
+	}
+	c.divergent[engine] = true
 	for _, w := range slices.Sorted(maps.Keys(c.engines)) {
 		if c.engines[w] == engine {
 			doubting{a}.distrustIn(j, w, c.excused[w])

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"godwit/credibility"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
@@ -66,6 +67,7 @@ func TestDivergent(t *testing.T) {
 	if before.Checks.Accepted+before.Checks.Final != 1 {
 		t.Fatalf("%+v", before.Checks)
 	}
+	b.knows(2, knownAfter+1)
 	wrong := b.made(at(first, 1), 2, "wrong", "arm64")
 	b.bring(wrong)
 	look := func(when string) {
@@ -108,12 +110,35 @@ func TestCompilerErrs(t *testing.T) {
 	b := newAuditBench(t, 1, "full")
 	one, two := b.module("one", 20, "full"), b.module("two", 20, "full")
 	for w := range uint64(compilerErrs) {
+		b.knows(2+int(w), knownAfter+1)
 		b.bring(b.made(task.TaskID{Job: one, Index: w}, 2+int(w), "wrong", "arm64"))
 	}
 	b.bring(b.made(task.TaskID{Job: two, Index: 0}, 2, "wrong", "arm64"))
 	st, _ := b.s.Job(two)
 	if b.faults(2) > 0 || st.Checks.Divergent != "arm64" || st.Checks.Wrong != 1 {
 		t.Errorf("%d faults, %+v", b.faults(2), st.Checks)
+	}
+}
+
+// Strangers that claim an architecture make nobody's results doubtful but their own.
+func TestStrangersClaimAnArchitecture(t *testing.T) {
+	const honest, liars = 20, 19
+	b := newAuditBench(t, 1, "full")
+	id := b.module("one", 2*honest, "1e-6")
+	b.s.cfg.Pool.Least = 0
+	for i := range uint64(honest) {
+		b.s.audits.credit(b.knows(2, 1e9)).First = b.now.Add(-credibility.FamiliarAfter) // so that nothing of it is drawn
+		b.bring(b.made(task.TaskID{Job: id, Index: i}, 2, truth, "arm64"))
+	}
+	for i := range uint64(liars) {
+		b.bring(b.made(task.TaskID{Job: id, Index: honest + i}, 100+int(i), "wrong", "arm64"))
+	}
+	st, _ := b.s.Job(id)
+	if c := st.Checks; c.Divergent != "" || c.Doubted+c.Right > 0 || c.Wrong != liars || c.Accepted+c.Final != honest+liars {
+		t.Errorf("%+v", c)
+	}
+	if got := b.s.audits.refused(b.s.jobs[id]); len(got) != liars {
+		t.Errorf("%d workers are kept away, want %d", len(got), liars)
 	}
 }
 

@@ -79,7 +79,7 @@ func (a *abroad) sendOut(j *submitted, set ledger.Set) {
 				continue
 			}
 			sent++
-			p.asked = a.s.now
+			a.asks(j, p)
 			if last == nil || p.answerBy().After(last.answerBy()) {
 				last = p
 			}
@@ -166,7 +166,7 @@ func (a *abroad) count(j *submitted, i uint64) {
 		a.home(j, i, true)
 	case a.resolve(j, i):
 	case a.wantsMore(j, i) && a.choose(j, i, a.workers()):
-		p.asked = a.s.now
+		a.asks(j, p)
 		a.remind(p)
 		j.againTold = false
 		a.notePoll(j, i)
@@ -183,20 +183,15 @@ func (a *abroad) wantsMore(j *submitted, i uint64) bool {
 
 // resolve decides what the runs of a task come to, if that is beyond doubt, and reports whether it is.
 func (a *abroad) resolve(j *submitted, i uint64) bool {
-	p, signer, target := j.checks.polls[i], j.checks.signer[i], j.spec.Verify.Target()
+	p, signer, target := j.checks.polls[i], j.checks.signer[i], a.bound(j)
 	id := task.TaskID{Job: j.id, Index: i}
 	held, winners, doubt := a.vote(j, i)
-	named := func(w task.PeerID) bool { return w != signer && slices.Contains(j.spec.Verify.Auditors, w) }
 	if len(p.against) == 0 {
-		enough := a.saying(winners) > 1 || slices.ContainsFunc(winners, named)
-		if !enough || len(p.with) == 0 || target > 0 && doubt > target {
+		if len(p.with) == 0 || !a.enough(j, signer, winners) || doubt > target || a.crowds(j, winners) {
 			return false
 		}
 		a.agreed(j, i)
 		return true
-	}
-	if target == 0 {
-		target = credibility.OpenPool.Target
 	}
 	if doubt > target || a.lends || held && len(p.with) == 0 { // its signer's word alone is no agreement
 		return false
@@ -238,7 +233,7 @@ func (a *abroad) agreed(j *submitted, i uint64) {
 	mark := a.known(by)
 	at := mark.Mark(a.s.now)
 	a.note(j, checked{Index: i, State: verdictAccepted, Worker: by, Audits: at.Audits, At: at.At.Unix(),
-		Failed: c.failed.Contains(i), Engine: c.engines[by], With: with, Redo: drawn, Network: a.networkOf(by)})
+		Failed: c.failed.Contains(i), Engine: c.engines[by], With: with, ByVote: true, Redo: drawn, Network: a.networkOf(by)})
 	a.s.emit(message.Decided{Task: id, Action: "agreed", Peer: p.with[len(p.with)-1],
 		Reason: fmt.Sprintf("%d others came to the same", len(p.with))})
 	a.deliver(j)

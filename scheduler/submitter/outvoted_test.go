@@ -132,7 +132,8 @@ func (n village) Peers() []task.PeerID     { return members(n).Workers() }
 
 // Who was outvoted has no say any more: not in what it had accepted before, nor later. It is not named.
 func TestOutvotedHasNoSay(t *testing.T) {
-	b := newLeaderBench(t, 3, "1e-3", false)
+	b := newInvitedBench(t, 3, "1e-3")
+	b.s.cfg.Pool.Least = 1 // all is drawn
 	b.bring(2, 0, truth)
 	b.bring(9, 1, "wrong")
 	b.bring(9, 2, truth)

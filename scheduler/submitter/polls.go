@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"godwit/credibility"
 	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
 	"godwit/task"
@@ -175,38 +174,6 @@ func (p *poll) add(r *task.Result) bool {
 	return false
 }
 
-// vote returns whose result is most likely right, signer's and theirs that agree with it or others',
-// and the chance that it is not. Workers that were found wrong, or outvoted, have no say.
-func (a *abroad) vote(j *submitted, i uint64) (held bool, winners []task.PeerID, doubt float64) {
-	signer, p := j.checks.signer[i], j.checks.polls[i]
-	groups := [][]task.PeerID{append([]task.PeerID{signer}, p.with...)}
-	var says []stamp
-	for _, b := range p.against {
-		k := slices.IndexFunc(says, b.Says.agrees)
-		if k < 0 {
-			k = len(says)
-			says, groups = append(says, b.Says), append(groups, nil)
-		}
-		groups[k+1] = append(groups[k+1], b.Worker)
-	}
-	doubts := make([][]float64, len(groups))
-	for k, g := range groups {
-		for _, w := range g {
-			switch credit := a.known(w); {
-			case credit.Faults > 0:
-			case w != signer && slices.Contains(j.spec.Verify.Auditors, w): // its owner's word
-				doubts[k] = append(doubts[k], 0)
-			case !a.says(w):
-			default:
-				terms := credibility.Terms{Prior: a.s.cfg.Pool.Prior}
-				doubts[k] = append(doubts[k], terms.Doubt(credit.Believed(a.s.now)))
-			}
-		}
-	}
-	best, doubt := credibility.Vote(doubts)
-	return best == 0, groups[best], doubt
-}
-
 // otherKey is where the n-th result of others of a task is kept.
 func otherKey(id task.TaskID, n int) string {
 	return durable.TaskKey(submitterOthers, id) + "/" + strconv.Itoa(n)
@@ -227,20 +194,4 @@ func DecodeOther(value []byte) (task.Result, error) {
 	var r task.Result
 	err := task.Decode(value, &r)
 	return r, err
-}
-
-// says reports whether a worker has a say in what others came to.
-func (a *abroad) says(w task.PeerID) bool {
-	c := a.known(w)
-	return c.Says(a.s.now)
-}
-
-// saying counts those of some workers that have a say.
-func (a *abroad) saying(workers []task.PeerID) (n int) {
-	for _, w := range workers {
-		if a.says(w) {
-			n++
-		}
-	}
-	return n
 }

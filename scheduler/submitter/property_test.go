@@ -41,6 +41,7 @@ func newSubBench(tb testing.TB) *subBench {
 		disk: map[string][]byte{}, fetches: map[string]bool{}, writes: map[string]int{},
 		lends: true, apart: gotPause,
 	}
+	b.s.cfg.OwnRuns = 1000 // limits have tests of their own
 	b.begin()
 	return b
 }

@@ -22,7 +22,7 @@ func TestProven(t *testing.T) {
 	if got := b.gots(b.id); len(got) == 0 || len(got[0].Refused) != 1 || got[0].Refused[0] != liar {
 		t.Errorf("leaders hear %+v", got)
 	}
-	if c := b.allChecks(); c.Accepted != 2 || b.s.jobs[b.id].have.Count() != 2 || !b.s.Refuses(liar) {
+	if c := b.allChecks(); c.Unchecked != 2 || b.s.jobs[b.id].have.Count() != 2 || !b.s.Refuses(liar) {
 		t.Errorf("%+v, %d held", c, b.s.jobs[b.id].have.Count()) // others run its two tasks again
 	}
 	b.do(proven)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"godwit/credibility"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -17,6 +18,11 @@ import (
 // referees is how many members are named at a time of whom any may have the task next. One alone could
 // keep it waiting; of many the leader could choose.
 const referees = 3
+
+// mostReferees is referees, of a job whose leader needs several that agree before it brings a result.
+func (j *submitted) mostReferees() int {
+	return min(referees+max(1, j.spec.Replicas)-1, message.MaxBarred)
+}
 
 // choose names who may run a task once more, and reports whether anybody is left: those whom the job
 // names, else who is drawn of all members that lend slots, where these are known. Who was drawn before
@@ -53,7 +59,7 @@ func (a *abroad) choose(j *submitted, i uint64, all []task.PeerID) bool {
 		if len(p.only) > 0 && !of.far { // one of another network, that does not see, is enough
 			break
 		}
-		for _, k := range credibility.Pick(key, i, p.refereeRoot(), len(of.among), referees-len(p.only), func(k int) bool {
+		for _, k := range credibility.Pick(key, i, p.refereeRoot(), len(of.among), j.mostReferees()-len(p.only), func(k int) bool {
 			w := of.among[k]
 			if !may(w) || slices.Contains(p.only, w) {
 				return false

@@ -177,6 +177,7 @@ func TestReuseOfChecked(t *testing.T) {
 		t.Error("one that is to be run again is taken")
 	}
 	b.answer(b.says(truth))
+	b.knows(2, knownAfter+1)
 	accepted := b.acceptsMore(2, due+1) - 1
 	for _, tt := range []struct {
 		i       uint64

@@ -12,7 +12,7 @@ import (
 func newKept(t *testing.T) (b *leaderBench, drawn, other int) {
 	t.Helper()
 	const second, maker = 4, 5
-	b = newLeaderBench(t, 1, "full", false)
+	b = newInvitedBench(t, 1, "full")
 	lends := []int{second, maker, 6, 7, 8, 9, 10, 11, 12}
 	b.s.cfg.Where = &crew{[]int{second}, lends} // and no coordinators: nobody is asked for what else is missing
 	b.bring(maker, 0, truth)

@@ -17,16 +17,18 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 	out := &message.Checks{Verify: j.spec.Verify.String(), Confirm: j.spec.Verify.Confirm, Due: c.left(),
 		Doubted: c.doubted.Count(), Others: c.away.Count(), Agreed: c.agreed(),
 		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
+		Waits:     a.waits(j),
 		Delivered: j.state.Settled, Divergent: c.divergesAt(), Heard: a.heardOf(c)}
 	if j.staged != nil {
-		out.Accepted, out.Final = a.together(j).count()
+		out.Accepted, out.Unchecked, out.Final = a.together(j).count()
 	} else {
+		seen := c.seen()
 		for worker, of := range c.by {
-			if a.standingOf(a.known(worker), of) == message.StandingAccepted {
-				out.Accepted += of.tasks.Count()
-			}
+			accepted, unchecked := a.standingsOf(worker, of, seen)
+			out.Accepted += accepted
+			out.Unchecked += unchecked
 		}
-		out.Final = j.have.Count() - out.Accepted - out.Due - out.Open
+		out.Final = j.have.Count() - out.Accepted - out.Unchecked - out.Due - out.Open
 	}
 	if j.state.Settled {
 		key := task.DrawKey(a.s.key, j.spec.Nonce)
@@ -77,7 +79,8 @@ func (s *Submitter) Parts(id task.JobID, tasks []uint64) []message.Parts {
 func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
 	at := a.at[id]
 	delete(a.at, id)
-	c := checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled, Worker: at.by, Engine: at.engine}
+	c := checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled, Worker: at.by, Engine: at.engine,
+		Spreads: at.spreads && at.engine != ""}
 	if at.parts != nil && v == verdictAccepted {
 		c = a.acceptedParts(j, at, c)
 	}

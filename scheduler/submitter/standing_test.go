@@ -20,8 +20,9 @@ func (b *auditBench) standings(tasks ...uint64) []message.Standing {
 // acceptsMore has a worker bring results of tasks from next on until one is not run again; what
 // is runs here, and is right.
 func (b *auditBench) acceptsMore(worker int, next uint64) uint64 {
-	before := b.allChecks().Accepted
-	for ; b.allChecks().Accepted == before; next++ {
+	notRun := func() uint64 { c := b.allChecks(); return c.Accepted + c.Unchecked }
+	before := notRun()
+	for ; notRun() == before; next++ {
 		b.deliver(next, nil, b.ran(worker, next, truth))
 		for len(b.audits) > 0 {
 			b.answer(b.says(truth))
@@ -45,8 +46,13 @@ func TestStandings(t *testing.T) {
 		t.Errorf("once it was: %q", got)
 	}
 	next := b.acceptsMore(2, due+1)
+	b.s.audits.credits[peerOf(2)].Known = 1
+	if got := b.standings(next - 1); got[0] != message.StandingUnchecked {
+		t.Errorf("of a stranger's that is not run again: %q", got)
+	}
+	b.knows(2, knownAfter+1)
 	if got := b.standings(next - 1); got[0] != message.StandingAccepted {
-		t.Errorf("of one that is not run again: %q", got)
+		t.Errorf("of a known worker's that is not run again: %q", got)
 	}
 	c := b.allChecks()
 	if c.Accepted+c.Final != next || c.Delivered || c.Recalled() != 0 {
@@ -61,7 +67,7 @@ func TestStandings(t *testing.T) {
 	}
 }
 
-// What was accepted is final after so many audits more, or so long.
+// What was accepted is final after so many audits more, or after some time and one. Time alone does not suffice.
 func TestAcceptedBecomesFinal(t *testing.T) {
 	for name, clean := range map[string]func(b *auditBench){
 		"audits": func(b *auditBench) {
@@ -70,15 +76,19 @@ func TestAcceptedBecomesFinal(t *testing.T) {
 				b.s.audits.credit(worker).Confirm(1, 1, b.now)
 			}
 		},
-		"time": func(b *auditBench) {
+		"time and one audit": func(b *auditBench) {
 			b.pass(credibility.FinalAfter + time.Second)
 			b.do(message.Wake{})
+			if c := b.allChecks(); c.Accepted+c.Unchecked == 0 {
+				b.tb.Error("time alone makes results final")
+			}
+			b.s.audits.credit(peerOf(2)).Confirm(1, 1, b.now)
 		},
 	} {
 		b := newAuditBench(t, 200, "10%")
 		last := b.acceptsMore(2, 0) - 1
 		clean(b)
-		if got := b.standings(last); got[0] != message.StandingFinal || b.allChecks().Accepted != 0 {
+		if got := b.standings(last); got[0] != message.StandingFinal || b.allChecks().Accepted+b.allChecks().Unchecked != 0 {
 			t.Errorf("%s: %q, %+v", name, got, b.allChecks())
 		}
 	}
@@ -103,7 +113,7 @@ func TestRecalled(t *testing.T) {
 	if !c.Delivered || c.Recalled() != 0 || c.Due != 0 {
 		t.Fatalf("%+v", c)
 	}
-	accepted := c.Accepted
+	accepted := c.Accepted + c.Unchecked
 	doubting{&b.s.audits}.distrust(liar, false)
 	b.do(message.Wake{})
 	if c = b.allChecks(); c.Doubted != accepted || c.Recalled() != accepted {

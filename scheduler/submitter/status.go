@@ -48,6 +48,9 @@ func (s *Submitter) status(j *submitted) message.JobStatus {
 	st := message.NewJobStatus(j.id, j.spec, j.record.Submitter(), j.summary())
 	st.Error, st.Held, st.Final = j.state.Error, j.have.Count(), j.state.Final
 	st.Reason, st.Checks, st.Taken = s.whyNot(j), s.audits.checkCounts(j), j.reusing.told()
+	if c := st.Checks; c != nil && !c.Delivered {
+		st.Unchecked = c.Due + c.Unchecked
+	}
 	st.Stages = j.staged.told()
 	st.Loans = Loans(s, j.id)
 	return st
@@ -58,6 +61,9 @@ func (s *Submitter) whyNot(j *submitted) string {
 	switch {
 	case j.state.Final && j.checks.left() == 0:
 		return ""
+	case j.state.Final && s.audits.waits(j) > 0:
+		return fmt.Sprintf("%d results are not checked: nobody else can run these tasks again, and this machine has run as "+
+			"much of the job as its checks may cost; `godwit verify` has it run more", s.audits.waits(j))
 	case j.state.Final && s.audits.abroad.lendsNothing():
 		return fmt.Sprintf("%d results are to be checked and nobody else is left for that: this machine runs the tasks "+
 			"itself, one at a time at the lowest priority, unless its owner's rules have all stand still", j.checks.left())

@@ -21,6 +21,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		takings{s}.recalled(&ev)
 	case message.CancelJob:
 		s.cancel(ev.Job, ev.Soon)
+	case message.CheckMore:
+		s.allowMore(ev)
 	case message.ForgetJob:
 		s.forget(ev.Job)
 	case message.LeaderChanged:

@@ -1,7 +1,10 @@
 package submitter
 
 import (
-	"godwit/credibility"
+	"maps"
+	"slices"
+
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -63,8 +66,10 @@ func worse(own, of message.Standing) message.Standing {
 	rank := func(s message.Standing) int {
 		switch s {
 		case message.StandingFinal, message.StandingReplaced:
-			return 3
+			return 4
 		case message.StandingAccepted:
+			return 3
+		case message.StandingUnchecked:
 			return 2
 		case message.StandingDoubted:
 			return 0
@@ -80,19 +85,21 @@ func worse(own, of message.Standing) message.Standing {
 	return of
 }
 
-// count tells how many results are accepted and final.
-func (t *together) count() (accepted, final uint64) {
+// count tells how many results are accepted, unchecked and final.
+func (t *together) count() (accepted, unchecked, final uint64) {
 	for _, r := range t.j.have {
 		for i := r.From; i < r.To; i++ {
 			switch t.of(i) {
 			case message.StandingAccepted:
 				accepted++
+			case message.StandingUnchecked:
+				unchecked++
 			case message.StandingFinal, message.StandingReplaced:
 				final++
 			}
 		}
 	}
-	return accepted, final
+	return accepted, unchecked, final
 }
 
 // standing tells how the result of a task that is held stands, whatever it was made of: see message.Standing.
@@ -110,16 +117,41 @@ func (a *audits) standing(j *submitted, i uint64) message.Standing {
 	}
 	for worker, of := range c.by {
 		if of.tasks.Contains(i) {
-			return a.standingOf(a.known(worker), of)
+			return a.standingOf(j, worker, of, i)
 		}
 	}
 	return message.StandingFinal // it was run here
 }
 
-// standingOf tells how the results of one worker stand that nobody has run again.
-func (a *audits) standingOf(credit credibility.Credit, of *accepted) message.Standing {
-	if credit.Final(of.mark, a.s.now) {
+// standingOf tells how a result of a worker stands that this node has not run again.
+func (a *audits) standingOf(j *submitted, worker task.PeerID, of *accepted, i uint64) message.Standing {
+	switch credit := a.known(worker); {
+	case credit.Final(of.mark, a.s.now):
 		return message.StandingFinal
+	case a.abroad.isKnown(worker), j.checks.parts[i].Checked > 0, j.checks.byVote.Contains(i):
+		return message.StandingAccepted
 	}
-	return message.StandingAccepted
+	return message.StandingUnchecked
+}
+
+// seen are the results that this node has not run again as a whole, but in part, or on which enough others agreed.
+func (c *checks) seen() ledger.Set {
+	out := slices.Clone(c.byVote)
+	for _, i := range slices.Sorted(maps.Keys(c.parts)) {
+		out.Add(i)
+	}
+	return out
+}
+
+// standingsOf counts the results of a worker that this node has not run again by how they stand; seen is as checks has
+// it.
+func (a *audits) standingsOf(worker task.PeerID, of *accepted, seen ledger.Set) (accepted, unchecked uint64) {
+	switch credit := a.known(worker); {
+	case credit.Final(of.mark, a.s.now):
+		return 0, 0
+	case a.abroad.isKnown(worker):
+		return of.tasks.Count(), 0
+	}
+	unchecked = of.tasks.Minus(seen).Count()
+	return of.tasks.Count() - unchecked, unchecked
 }

@@ -221,7 +221,9 @@ class JobChecks(TypedDict, total=False):
     open: int
     others: int
     right: int
+    unchecked: int
     verify: str
+    waits: int
     wrong: int
 
 
@@ -350,6 +352,7 @@ class Job(TypedDict, total=False):
     taken: List[JobTaken]
     tasks: JobTasks
     tasks_list: List[JobTasksList]
+    unchecked: int
     useful_cpu_s: float
     wasted_cpu_s: float
 
