@@ -22,7 +22,7 @@ import (
 )
 
 // A Client talks to one node's API. Its methods return *Error for whatever
-// the node itself answered, and ErrNoNode when none is there.
+// the node itself answered, ErrNoNode when none is there, and ErrSilent if the node stops sending.
 type Client struct {
 	http  *http.Client
 	base  string
@@ -37,7 +37,7 @@ func Dial(dir string) *Client {
 	path := filepath.Join(dir, SocketName)
 	return &Client{base: "http://node", http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
+			d := net.Dialer{Timeout: dialTime}
 			return d.DialContext(ctx, "unix", path)
 		},
 	}}}
@@ -46,7 +46,8 @@ func Dial(dir string) *Client {
 // DialTCP returns a client of the node at a TCP address. The token is the
 // content of TokenName in that node's data directory.
 func DialTCP(addr, token string) *Client {
-	return &Client{base: "http://" + addr, token: strings.TrimSpace(token), http: &http.Client{}}
+	return &Client{base: "http://" + addr, token: strings.TrimSpace(token), http: &http.Client{
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTime}).DialContext}}}
 }
 
 // Close drops idle connections.
@@ -274,9 +275,14 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 // doWith is do with a header.
 func (c *Client) doWith(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response,
 	error) {
+	ctx, patient := newPatience(ctx, method)
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
+		patient.end()
 		return nil, fmt.Errorf("asking the node: %w", err)
+	}
+	if req.Body != nil && req.Body != http.NoBody {
+		req.Body = &patientBody{ReadCloser: req.Body, patience: patient, ctx: ctx}
 	}
 	req.Header = header
 	if c.token != "" {
@@ -284,8 +290,10 @@ func (c *Client) doWith(ctx context.Context, method, path string, body io.Reader
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, unreachable(err)
+		defer patient.end()
+		return nil, unreachable(why(ctx, err))
 	}
+	resp.Body = &patientBody{ReadCloser: resp.Body, patience: patient, ctx: ctx, whole: true}
 	if resp.StatusCode/100 == 2 {
 		return resp, nil
 	}

@@ -49,6 +49,9 @@ func classify(err error) *failure.Error {
 	case errors.Is(err, api.ErrNoNode):
 		return &failure.Error{Code: failure.ExitUnreachable, Err: err,
 			Hint: "start one with `godwit up`, or name another with --data-dir or --api"}
+	case errors.Is(err, api.ErrSilent):
+		return &failure.Error{Code: failure.ExitUnreachable, Err: err,
+			Hint: "its process may be stopped or the machine overloaded: restart the node if `godwit status` fails as well"}
 	case errors.As(err, &remote):
 		return &failure.Error{Code: codeOf(remote.Kind), Err: err, Hint: remote.Hint}
 	}

@@ -64,6 +64,10 @@ class Transport:
             connection.close()
             where = self._addr or self._socket
             raise NoNode(f"no node answers at {where}: {error}; start one with `godwit up`") from error
+        except (TimeoutError, socket.timeout) as error:  # one and the same since Python 3.10
+            connection.close()
+            raise NoNode(f"the node at {self._addr or self._socket} sent nothing for {self._timeout} s: it may be stopped") \
+                from error
         except BaseException:
             connection.close()
             raise
