@@ -50,9 +50,6 @@ func writeHistory(t testing.TB) history {
 				h.values[key] = append(h.values[key], v)
 				err = s.Put(ctx, ds.RawKey(key), v)
 			}
-			if round == rounds-1 {
-				err = errors.Join(err, s.Sync(ctx, ds.NewKey("/")))
-			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +59,7 @@ func writeHistory(t testing.TB) history {
 		}
 		crashed := h.dir + "-crashed" // closing moves the pairs of logs to tables
 		if round == rounds-1 {
-			err = errors.Join(err, os.CopyFS(crashed, os.DirFS(h.dir)))
+			err = errors.Join(err, s.Sync(ctx, ds.NewKey("/")), os.CopyFS(crashed, os.DirFS(h.dir)))
 		}
 		if err = errors.Join(err, s.Close()); err != nil {
 			t.Fatal(err)
