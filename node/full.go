@@ -61,8 +61,8 @@ func (d *driver) sayWhileFull(ctx context.Context) {
 func (d *driver) whatToDo(err error) error {
 	switch {
 	case errors.Is(err, disk.ErrCorrupt):
-		return fmt.Errorf("%w: the node's store in %s is damaged: the next start recovers what is readable", err,
-			d.cfg.DataDir)
+		return fmt.Errorf("%w: the node's store in %s is damaged: start the node again, and it "+
+			"recovers what is readable", err, d.cfg.DataDir)
 	case errors.Is(err, disk.ErrBroken):
 		return fmt.Errorf("%w: writing to the disk failed: check the disk that holds %s, then start the node again; "+
 			"nothing that was promised is lost with it", err, d.cfg.DataDir)

@@ -64,9 +64,10 @@ func readChunk(b []byte) (c chunk, ok bool) {
 
 // maskedSum returns the checksum of a chunk: a CRC-32C, masked so that the checksum of data with
 // checksums in it is no special value.
-func maskedSum(b []byte) uint32 {
+func maskedSum(b []byte) uint32 { return maskSum(crc32.Checksum(b, castagnoli)) }
+
+func maskSum(c uint32) uint32 {
 	const mask = 0xa282ead8
-	c := crc32.Checksum(b, castagnoli)
 	return (c>>15 | c<<17) + mask
 }
 

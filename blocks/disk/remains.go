@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/objstorage"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/sstable/blob"
+	"github.com/cockroachdb/pebble/v2/sstable/colblk"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -32,6 +33,7 @@ type remains struct {
 	// known, and which are newer.
 	exact   bool
 	options sstable.ReaderOptions
+	schema  *colblk.KeySchema
 	values  valueReader
 
 	tables, logs []uint64 // numbers of the files that are there
@@ -57,6 +59,7 @@ func openRemains(fsys vfs.FS, dir string) (*remains, error) {
 	options := &pebble.Options{FS: fsys}
 	options.EnsureDefaults()
 	r := &remains{fs: fsys, dir: dir, version: newVersion(), options: options.MakeReaderOptions(),
+		schema: options.KeySchemas[options.KeySchema],
 		tables: numbered(names, tableSuffix), logs: numbered(names, logSuffix)}
 	if len(r.tables) == 0 && len(r.logs) == 0 {
 		return nil, errNoDatabase

@@ -79,36 +79,45 @@ type entry struct {
 
 // walk calls see with each entry of a table that is readable. From the first place with damage on it
 // begins again at the table's end and goes backwards: a table has each key once, so that the order
-// does not matter. So one damaged place costs no more than its block.
+// does not matter. So one damaged place costs no more than its block. If the table's end is damaged,
+// the blocks at its beginning are read.
 func (r *remains) walk(t source, lost *losses, see func(*entry) error) error {
 	reader, err := r.openTable(t.file)
 	if err != nil {
 		lost.tables++
-		return nil //nolint:nilerr // the loss is counted
+		return r.scanBlocks(t.file, see)
 	}
 	defer func() { _ = safely(reader.Close) }()
 	var seen error
 	var last []byte
+	any := false
 	one := func(e *entry) error {
-		seen = see(e)
+		any, seen = true, see(e)
 		return seen
 	}
 	damage := r.scan(reader, t, true, func(e *entry) error {
 		last = append(last[:0], e.key...)
 		return one(e)
 	})
-	if seen != nil || damage == nil {
+	if damage == nil {
+		damage = safely(reader.ValidateBlockChecksums) // of what only some reads need
+		if damage != nil {
+			lost.tables++
+		}
+		return nil
+	}
+	if seen != nil {
 		return seen
 	}
 	lost.tables++
 	_ = r.scan(reader, t, false, func(e *entry) error {
-		if last != nil && string(e.key) <= string(last) {
+		if any && string(e.key) <= string(last) {
 			return errEnough
 		}
 		return one(e)
 	})
-	if errors.Is(seen, errEnough) {
-		return nil
+	if !any {
+		return r.scanBlocks(t.file, see) // the index is damaged
 	}
 	return seen
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"godwit/internal/failure"
@@ -11,8 +12,8 @@ import (
 	"godwit/task"
 )
 
-// leastFiles is the number of open files that a node needs, with room for its connections.
-const leastFiles = 1024
+// filesHint is the remedy for too few open files. A node with all its connections needs that many.
+const filesHint = "raise the limit: `ulimit -n 1024`, or LimitNOFILE=1024 in the service"
 
 // startFailure adds the remedy to an error that keeps a node from starting. The error itself names
 // the file.
@@ -34,9 +35,9 @@ func startHint(err error, cfg node.Config) string {
 	case errors.Is(err, node.ErrDamaged):
 		return "restore the file from a backup, or move it away and join again with `godwit overlay join`: an " +
 			"overlay by invitation needs a new invitation"
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return fmt.Sprintf("a node needs %d open files: raise the limit with `ulimit -n %d`, or LimitNOFILE= of the "+
-			"service", leastFiles, leastFiles)
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE),
+		strings.Contains(err.Error(), syscall.EMFILE.Error()): // the store passes on some errors as texts
+		return filesHint
 	case errors.Is(err, node.ErrStoreDamaged):
 		return fmt.Sprintf("start the node again; if it fails again, move the directory store in %s away and look at "+
 			"it with `godwit doctor --store`", cfg.DataDir)

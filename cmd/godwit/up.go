@@ -40,7 +40,7 @@ func newUp() *cobra.Command {
 		Long: `Run a node in the foreground: it finds peers, lends this machine to their jobs
 and takes in yours. End it with Ctrl-C.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkAddressSpace(); err != nil {
+			if err := checkLimits(); err != nil {
 				return err
 			}
 			if err := u.configure(cmd.ErrOrStderr()); err != nil {

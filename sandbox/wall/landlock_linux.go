@@ -62,17 +62,17 @@ func ruleset() (fd, version int, err error) {
 	var rules unix.LandlockRulesetAttr
 	for _, f := range fileRights {
 		if version >= f.version {
-			rules.Access_fs |= f.rights
+			rules.Handled_access_fs |= f.rights
 		}
 	}
-	size := unsafe.Sizeof(rules.Access_fs)
+	size := unsafe.Sizeof(rules.Handled_access_fs)
 	if version >= landlockPorts {
-		rules.Access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+		rules.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		size = unsafe.Offsetof(rules.Scoped)
 	}
 	if version >= landlockNames {
 		rules.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
-		size = unsafe.Sizeof(rules)
+		size = unsafe.Offsetof(rules.Quiet_access_fs) // what follows is of newer kernels
 	}
 	made, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&rules)), size, 0)
 	if errno != 0 {
