@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"godwit/blocks"
 	"godwit/blocks/seal"
@@ -193,6 +194,34 @@ func (p *peer) apart(t *testing.T, a task.JobID, of task.Record, b task.JobID, o
 			t.Errorf("another job's key opens %s: %v", f.Name, err)
 		}
 	}
+}
+
+// A job that is submitted does not wait for its results to be sealed again without end: what is left runs.
+func TestReuseEndsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, lab := sealedSwarm(t, OverlayRules{Name: "lab", Admission: AdmitInvited}, noise("an output", 64))
+		owner := s.peers[1]
+		input := noise("an input", 600_000)
+		first, err := owner.Submit(t.Context(), owner.stagedCopy(t, lab, input, "join"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner.finish(first, 8)
+		sub := owner.stagedCopy(t, lab, input, "join")
+		room := owner.content.room
+		room.turn = make(chan struct{}, 1) // whoever makes room waits for it in vain
+		for most := int64(0); room.budget.Lacking(200_000, workShare) > 0 || most == 0; most += 50_000 {
+			room.budget.SetMost(most + 1)
+		}
+		before := time.Now()
+		id, err := owner.Submit(t.Context(), sub)
+		if took := time.Since(before); err != nil || took > mostReuse+time.Minute {
+			t.Fatalf("submitted after %v, %v", took, err)
+		}
+		if taken, err := owner.Job(t.Context(), id, 0, 0); err != nil || len(taken.Taken) > 0 {
+			t.Errorf("%v are taken, %v", taken.Taken, err)
+		}
+	})
 }
 
 // A key is for one job: a second one with it is refused.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"godwit/blocks/seal"
 	"godwit/node/exec"
@@ -21,6 +22,9 @@ const (
 	// reuseBatch is how many results the submitter takes at a time, each of a few hundred bytes that go to disk: the
 	// loop is held up by some milliseconds.
 	reuseBatch = 128
+	// mostReuse bounds the time for finding and sealing results: whoever submits a job waits for it, and the API ends a
+	// request after 15 minutes. What is found by then is taken.
+	mostReuse = 10 * time.Minute
 )
 
 // reuse finds results for a signed job, those of first before others, if it is a job. They are sealed under the new job's
@@ -33,14 +37,20 @@ func (ss *submissions) reuse(ctx context.Context, m *membership, rec *task.Recor
 		return nil, func() {}, err
 	}
 	var own *resealer
-	reused, err = ss.reusable(ctx, m, spec, rec.Key, first, func(to *seal.Sealer, from map[task.JobID]*seal.Sealer) keep {
-		own = newResealer(ctx, ss.content, spec, to, from)
+	within, cancel := context.WithTimeout(ctx, mostReuse)
+	defer cancel()
+	reused, err = ss.reusable(within, m, spec, rec.Key, first, func(to *seal.Sealer, from map[task.JobID]*seal.Sealer) keep {
+		own = newResealer(within, ss.content, spec, to, from)
 		return own.take
 	})
 	release = func() {
 		if own != nil {
 			own.done()
 		}
+	}
+	if within.Err() != nil && ctx.Err() == nil {
+		ss.log.Warn("not all results of other jobs are taken", "job", spec.Name, "taken", len(reused), "after", mostReuse)
+		err = nil
 	}
 	if err == nil && len(reused) > 0 {
 		err = ss.content.blocks.Sync(ctx) // the new job's results rest on these blocks

@@ -18,7 +18,7 @@ const (
 	standingMemory = 30 * 24 * time.Hour
 	// maxAbsences bounds the absences of one member that wait for its account.
 	maxAbsences = 64
-	// maxStandings bounds the members remembered.
+	// maxStandings bounds the members remembered. With more, the one goes of which least was seen.
 	maxStandings = 8192
 )
 
@@ -115,12 +115,33 @@ func (a *account) fade() {
 	}
 }
 
+// forgetLeast forgets the member of which least was seen: names that come and go do not take the places of members that
+// this node relied on.
+func (s *Standing) forgetLeast() {
+	var least task.PeerID
+	for peer, a := range s.members {
+		if o := s.members[least]; o == nil || a.seen() < o.seen() || a.seen() == o.seen() && peer < least {
+			least = peer
+		}
+	}
+	delete(s.members, least)
+}
+
+// seen is the time of which something is known, or is to be compared.
+func (a *account) seen() time.Duration {
+	sum := a.good + a.bad
+	for _, w := range a.absences {
+		sum += w.to.Sub(w.from)
+	}
+	return sum
+}
+
 func (s *Standing) of(peer task.PeerID) *account {
 	if a, ok := s.members[peer]; ok {
 		return a
 	}
 	if len(s.members) >= maxStandings {
-		return nil
+		s.forgetLeast()
 	}
 	if s.members == nil {
 		s.members = map[task.PeerID]*account{}

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,5 +49,39 @@ func TestStanding(t *testing.T) {
 	s.Present(liar, 10000*time.Hour)
 	if w := s.Weight(liar); w < 0.99 {
 		t.Errorf("the weight does not recover: %v", w)
+	}
+}
+
+// Names without end that are seen for a moment do not take the places of members that were seen for long, whoever comes
+// first, and a later liar is still found out.
+func TestStandingsOfManyNames(t *testing.T) {
+	var s Standing
+	name := func(i int) task.PeerID { return task.PeerID(fmt.Sprint("name", i)) }
+	for i := range maxStandings {
+		s.Present(name(i), time.Minute)
+	}
+	for i := range 100 {
+		s.Present(task.PeerID(fmt.Sprint("member", i)), time.Hour)
+	}
+	s.Absent("liar", epoch, epoch.Add(8*time.Hour))
+	for i := range 100 {
+		s.Present(name(maxStandings+i), time.Minute)
+	}
+	h := &trace.History{}
+	if err := h.Append(epoch, trace.Available, 1); err != nil {
+		t.Fatal(err)
+	}
+	h.Extend(epoch.Add(9 * time.Hour))
+	s.Claims("liar", h)
+	if w := s.Weight("liar"); w > 0.7 {
+		t.Errorf("weight of the liar is %v", w)
+	}
+	for i := range 100 {
+		if a := s.members[task.PeerID(fmt.Sprint("member", i))]; a == nil || a.good != time.Hour {
+			t.Errorf("what was seen of member %d is forgotten", i)
+		}
+	}
+	if n := len(s.members); n > maxStandings {
+		t.Errorf("%d members are remembered", n)
 	}
 }

@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"maps"
 	"math"
 	"time"
 
@@ -23,7 +22,8 @@ var (
 )
 
 // maxPurses bounds the neighbours whose budgets are remembered, ten times as
-// many as are connected. Those beyond share one.
+// many as are connected. With more, the least spent is forgotten: no neighbour pays for what others spent, and a name
+// gains by it what a new name has anyway.
 const maxPurses = 1024
 
 // An allowance is what a token bucket allows.
@@ -84,13 +84,26 @@ func (bu *budget) purse(p peer.ID, now time.Time) *bucket {
 		return b
 	}
 	if len(bu.neighbours) >= maxPurses {
-		maps.DeleteFunc(bu.neighbours, func(_ peer.ID, b *bucket) bool { return neighbourNewcomers.missing(*b, now) == 0 })
+		forgetBuckets(bu.neighbours, func(b *bucket) float64 { return neighbourNewcomers.missing(*b, now) })
 	}
-	if len(bu.neighbours) >= maxPurses {
-		p = ""
+	b := &bucket{}
+	bu.neighbours[p] = b
+	return b
+}
+
+// forgetBuckets removes the peers whose buckets are full, or else one whose bucket lacks least.
+func forgetBuckets[B any](of map[peer.ID]B, missing func(B) float64) {
+	before := len(of)
+	var least peer.ID
+	for p, b := range of {
+		switch lacks := missing(b); {
+		case lacks == 0:
+			delete(of, p)
+		case least == "" || lacks < missing(of[least]):
+			least = p
+		}
 	}
-	if bu.neighbours[p] == nil {
-		bu.neighbours[p] = &bucket{}
+	if len(of) == before {
+		delete(of, least)
 	}
-	return bu.neighbours[p]
 }

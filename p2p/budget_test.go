@@ -106,3 +106,41 @@ func TestBlame(t *testing.T) {
 		t.Errorf("%d peers are remembered, the worst with %v", n, b.score("a", start))
 	}
 }
+
+// A neighbour that comes when names without end have spent theirs has a budget of its own: it is not blamed for theirs.
+func TestSpentPursesAreNotShared(t *testing.T) {
+	var b budget
+	for i := range 3 * maxPurses {
+		for range 3 {
+			b.purse(peer.ID(fmt.Sprint("liar", i)), start)
+			neighbourNewcomers.take(b.purse(peer.ID(fmt.Sprint("liar", i)), start), start)
+		}
+	}
+	for i := range 100 {
+		if !neighbourNewcomers.take(b.purse("honest", start), start) {
+			t.Fatalf("an honest neighbour has none after %d newcomers", i)
+		}
+	}
+	if n := len(b.neighbours); n > maxPurses {
+		t.Errorf("%d purses are kept", n)
+	}
+	spent := b.purse("honest", start)
+	spent.spent = neighbourNewcomers.burst
+	for i := range maxPurses {
+		b.purse(peer.ID(fmt.Sprint("new", i)), start).spent = 1
+	}
+	if b.purse("honest", start) != spent {
+		t.Error("the flooder was forgotten before those that spent little")
+	}
+}
+
+// The same holds for comparisons of lists.
+func TestComparesOfManyNames(t *testing.T) {
+	g := &greeter{compared: map[peer.ID]bucket{}}
+	for i := range 3 * maxBlamed {
+		g.mayCompare(peer.ID(fmt.Sprint("liar", i)), start)
+	}
+	if !g.mayCompare("honest", start) || len(g.compared) > maxBlamed {
+		t.Errorf("an honest neighbour may not compare; %d are remembered", len(g.compared))
+	}
+}

@@ -98,14 +98,7 @@ func (g *greeter) mayCompare(p peer.ID, now time.Time) bool {
 	defer g.mu.Unlock()
 	b, have := g.compared[p]
 	if !have && len(g.compared) >= maxBlamed {
-		for q, other := range g.compared {
-			if neighbourCompares.missing(other, now) == 0 {
-				delete(g.compared, q)
-			}
-		}
-		if len(g.compared) >= maxBlamed {
-			return false
-		}
+		forgetBuckets(g.compared, func(b bucket) float64 { return neighbourCompares.missing(b, now) })
 	}
 	ok := neighbourCompares.take(&b, now)
 	g.compared[p] = b

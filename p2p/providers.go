@@ -76,8 +76,8 @@ func (ps *providers) add(key string, p peer.AddrInfo, network string, now time.T
 		if len(ps.keys) >= maxProvided {
 			ps.expire(now)
 		}
-		if len(ps.keys) >= maxProvided {
-			return
+		for len(ps.keys) >= maxProvided {
+			ps.thin()
 		}
 		of = map[peer.ID]provider{}
 		ps.keys[key] = of
@@ -104,6 +104,27 @@ func crowdOf(of map[peer.ID]provider, network string) (same, largest []peer.ID) 
 		}
 	}
 	return by[network], largest
+}
+
+// thin drops one provider of the network that provides most, at random: so a network with many names does not keep
+// others from providing a key. ps.mu is held.
+func (ps *providers) thin() {
+	type entry struct {
+		key string
+		of  peer.ID
+	}
+	by := map[string][]entry{}
+	var largest []entry
+	for key, of := range ps.keys {
+		for p, x := range of {
+			by[x.network] = append(by[x.network], entry{key, p})
+			if n := by[x.network]; len(n) > len(largest) {
+				largest = n
+			}
+		}
+	}
+	e := largest[rand.IntN(len(largest))]
+	ps.drop(e.key, e.of)
 }
 
 // drop forgets that a peer provides a key; ps.mu is held.

@@ -128,3 +128,36 @@ func testIDBytes(tb testing.TB, i int) []byte {
 	}
 	return []byte(id)
 }
+
+// Names of one network that provide a key each, in any number, do not keep others from providing theirs, whoever comes
+// first.
+func TestProvidersOfManyKeys(t *testing.T) {
+	addr := []ma.Multiaddr{ma.StringCast("/ip4/192.0.2.1/tcp/1")}
+	for _, first := range []bool{true, false} {
+		ps := newProviders(nil)
+		add := func(name, network string, keys int) {
+			for i := range keys {
+				p := peer.AddrInfo{ID: peer.ID(fmt.Sprint(name, i/providersOfPeer)), Addrs: addr}
+				ps.add(fmt.Sprint(name, " ", i), p, network, testNow)
+			}
+		}
+		if first {
+			add("liar", "net", maxProvided+100)
+		}
+		for i := range 20 {
+			add(fmt.Sprint("honest", i), fmt.Sprint("home", i), providersOfPeer/2)
+		}
+		if !first {
+			add("liar", "net", maxProvided+100)
+		}
+		honest := 0
+		for key := range ps.keys {
+			if key[:6] == "honest" {
+				honest++
+			}
+		}
+		if honest != 20*providersOfPeer/2 || len(ps.keys) > maxProvided {
+			t.Errorf("liars first %v: %d honest keys are left of %d", first, honest, len(ps.keys))
+		}
+	}
+}

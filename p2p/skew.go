@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"cmp"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"sync"
@@ -12,7 +13,8 @@ import (
 )
 
 const (
-	// maxSkews bounds the members whose clocks are compared with this one's.
+	// maxSkews bounds the members whose clocks are compared with this one's: with more, a sample of them, which depends
+	// neither on their order nor on what their keys are.
 	maxSkews = 256
 	// skewMemory is how long what a member's advert said of its clock is remembered: four renewals.
 	skewMemory = time.Hour
@@ -33,8 +35,9 @@ type Skew struct {
 // median to be wrong. Adverts that are refused, for being from more than overlay.MaxSkew ahead or over, are
 // counted by Stats.
 type skews struct {
-	mu sync.Mutex
-	of map[task.PeerID]skew
+	mu   sync.Mutex
+	seed maphash.Seed // of the sample; made with of
+	of   map[task.PeerID]skew
 }
 
 // A skew is the least time that adverts of one member took, as the two clocks have it.
@@ -52,7 +55,7 @@ func (s *skews) note(a *overlay.Advert, renewed bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
-		s.of = map[task.PeerID]skew{}
+		s.seed, s.of = maphash.MakeSeed(), map[task.PeerID]skew{}
 	}
 	old, have := s.of[a.Peer]
 	if have && now.Sub(old.at) < skewMemory && old.least <= age {
@@ -61,9 +64,22 @@ func (s *skews) note(a *overlay.Advert, renewed bool, now time.Time) {
 	if !have && len(s.of) >= maxSkews {
 		maps.DeleteFunc(s.of, func(_ task.PeerID, k skew) bool { return now.Sub(k.at) >= skewMemory })
 	}
-	if have || len(s.of) < maxSkews {
+	if have || len(s.of) < maxSkews || s.replaces(a.Peer) {
 		s.of[a.Peer] = skew{age, now}
 	}
+}
+
+// replaces reports whether a member belongs to the sample in place of another one, which it removes. s.mu is held.
+func (s *skews) replaces(newcomer task.PeerID) bool {
+	rank := func(p task.PeerID) uint64 { return maphash.String(s.seed, string(p)) }
+	last := newcomer
+	for p := range s.of {
+		if rank(p) > rank(last) {
+			last = p
+		}
+	}
+	delete(s.of, last)
+	return last != newcomer
 }
 
 // told is what the members' adverts say together.

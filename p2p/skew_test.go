@@ -49,3 +49,22 @@ func TestSkew(t *testing.T) {
 		t.Errorf("behind: %+v", got)
 	}
 }
+
+// Members that come first have no more weight than those that come later, though the table is full of their clocks.
+func TestSkewSamplesAllMembers(t *testing.T) {
+	now := time.Now()
+	var s skews
+	heard := func(name string, i int, age time.Duration) {
+		a := overlay.Advert{Peer: task.PeerID(fmt.Sprint(name, i)), Issued: now.Add(-age), Expires: now.Add(time.Hour)}
+		s.note(&a, true, now)
+	}
+	for i := range maxSkews {
+		heard("liar", i, -50*time.Second)
+	}
+	for i := range 4 * maxSkews {
+		heard("honest", i, time.Second)
+	}
+	if got := s.told(now); got.Ahead != time.Second || got.Members != maxSkews {
+		t.Errorf("a fifth of the members lie, and the clock is ahead by %v", got)
+	}
+}

@@ -162,7 +162,7 @@ func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledg
 		return err
 	}
 	u, w := costOfLog(row)
-	j.useful, j.wasted = j.useful+u-useful, j.wasted+w-wasted
+	j.took(u-useful, w-wasted)
 	after := row.Verdict(j.ledger.Rule())
 	if before == ledger.Open {
 		c.reports.conclude(j, i, row)

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -22,14 +23,35 @@ import (
 func cost(row *ledger.Row) (useful, wasted time.Duration) {
 	useful, wasted = costOfResults(row)
 	u, w := costOfLog(row)
-	return useful + u, wasted + w
+	return addTime(useful, u), addTime(wasted, w)
+}
+
+// mostTook bounds the CPU time that counts of one attempt: workers claim any, and a job's forecast goes by their mean.
+const mostTook = 366 * 24 * time.Hour
+
+// took returns the CPU time that counts of what a worker claims.
+func took(claimed time.Duration) time.Duration { return min(max(0, claimed), mostTook) }
+
+// addTime adds to a sum of at least 0. The sum stays within 0 and the largest duration.
+func addTime(sum, d time.Duration) time.Duration {
+	if d > math.MaxInt64-sum {
+		return math.MaxInt64
+	}
+	return max(0, sum+d)
+}
+
+// took adds to what the job's tasks took, or takes from it what is negative.
+func (j *job) took(useful, wasted time.Duration) {
+	j.useful, j.wasted = addTime(j.useful, useful), addTime(j.wasted, wasted)
 }
 
 // costOfLog is the part of it that no results tell.
 func costOfLog(row *ledger.Row) (useful, wasted time.Duration) {
 	for i := range row.Log {
 		l := &row.Log[i]
-		useful, wasted = useful+l.CPU-l.Lost, wasted+l.Lost
+		cpu := took(l.CPU)
+		lost := min(took(l.Lost), cpu)
+		useful, wasted = addTime(useful, cpu-lost), addTime(wasted, lost)
 	}
 	return useful, wasted
 }
@@ -38,15 +60,15 @@ func costOfLog(row *ledger.Row) (useful, wasted time.Duration) {
 // the others were not.
 func costOfResults(row *ledger.Row) (useful, wasted time.Duration) {
 	for i := range row.Results {
-		wasted += row.Results[i].CPU
+		wasted = addTime(wasted, took(row.Results[i].CPU))
 	}
 	for i := range row.Failures {
-		wasted += row.Failures[i].Result.CPU
+		wasted = addTime(wasted, took(row.Failures[i].Result.CPU))
 	}
 	for _, r := range row.Agreed() {
-		useful += r.CPU
+		useful = addTime(useful, took(r.CPU))
 	}
-	return useful, wasted - useful
+	return useful, max(0, wasted-useful)
 }
 
 // note records a placement or its end, and what it took.
@@ -57,7 +79,7 @@ func (r *reports) note(j *job, i uint64, log message.AttemptLog) bool {
 		return false
 	}
 	u, w := costOfLog(row)
-	j.useful, j.wasted = j.useful+u-useful, j.wasted+w-wasted
+	j.took(u-useful, w-wasted)
 	return true
 }
 
@@ -74,13 +96,13 @@ func (r *reports) tooLate(j *job, e *message.Ending) {
 			}
 		}
 	}
-	j.wasted += max(0, e.Result.CPU)
+	j.took(0, took(e.Result.CPU))
 }
 
 // correct puts what an attempt's worker tells of it in the place of what was
 // estimated. What a state stands for that was held then stays of use.
 func correct(log *message.AttemptLog, cpu time.Duration) {
-	cpu = max(0, cpu)
+	cpu = took(cpu)
 	log.CPU, log.Lost = cpu, cpu-min(cpu, log.CPU-log.Lost)
 }
 

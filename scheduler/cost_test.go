@@ -1,8 +1,12 @@
 package scheduler
 
 import (
+	"fmt"
+	"math"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"godwit/overlay"
 	"godwit/scheduler/leasing"
@@ -120,4 +124,34 @@ func TestReadmit(t *testing.T) {
 	if _, kept := h.paused[other]; !kept || len(h.paused) != 1 {
 		t.Errorf("kept away are %v", h.paused)
 	}
+}
+
+// Claims of any size do not make a job's costs negative, or smaller.
+func TestClaimedTimesDoNotWrap(t *testing.T) {
+	claims := []time.Duration{-1, 0, time.Second, math.MaxInt64, math.MinInt64}
+	rapid.Check(t, func(t *rapid.T) {
+		var j job
+		row := &ledger.Row{}
+		claim := func() time.Duration { return rapid.SampledFrom(claims).Draw(t, "claim") }
+		var last time.Duration
+		for i := range rapid.IntRange(1, 30).Draw(t, "attempts") {
+			uBefore, wBefore := cost(row)
+			row.AddResult(ledger.Attempt{Epoch: 1, Seq: uint64(i)}, task.Result{Worker: task.PeerID(fmt.Sprint(i)),
+				Outcome: task.Completed, CPU: claim(), Signature: []byte{byte(i)}})
+			row.Note(ledger.AttemptLog{Attempt: ledger.Attempt{Epoch: 1, Seq: uint64(i)}, CPU: claim(), Lost: claim()})
+			u, w := cost(row)
+			j.took(u-uBefore, w-wBefore)
+			if u < 0 || w < 0 || j.useful < 0 || j.wasted < 0 || j.useful+j.wasted < last {
+				t.Fatalf("useful %v, wasted %v; of the row %v and %v", j.useful, j.wasted, u, w)
+			}
+			if len(row.Log) < ledger.MaxLog {
+				last = j.useful + j.wasted
+			}
+		}
+		var facts job
+		facts.useful = math.MaxInt64 - 5
+		if facts.took(claim(), 10); facts.useful < 0 || facts.wasted != 10 {
+			t.Fatalf("%v, %v", facts.useful, facts.wasted)
+		}
+	})
 }

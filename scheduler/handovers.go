@@ -279,7 +279,7 @@ func (t *transfers) measureHandOver(j *job, e *message.Ending) {
 		j.migrations++
 	}
 	log.Bytes, log.Down = e.Handed.Bytes, e.Handed.Down
-	log.CPU, log.Lost = max(0, e.Result.CPU), 0
+	log.CPU, log.Lost = took(e.Result.CPU), 0
 	if log.MovedTo != e.Handed.To || !t.c.reports.note(j, i, log) {
 		return
 	}

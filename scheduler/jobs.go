@@ -33,7 +33,7 @@ func (t *jobTable) newJob(id task.JobID, l *ledger.Job) *job {
 func (t *jobTable) reopen(id task.JobID, l *ledger.Job) {
 	j := t.newJob(id, l)
 	f := &l.Facts
-	j.useful, j.wasted, j.reruns, j.migrations = f.UsefulCPU, f.WastedCPU, f.Reruns, f.Migrations
+	j.useful, j.wasted, j.reruns, j.migrations = max(0, f.UsefulCPU), max(0, f.WastedCPU), f.Reruns, f.Migrations
 	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
 	for _, i := range slices.Sorted(maps.Keys(l.Rows)) {
 		t.reopenTask(j, i)
@@ -68,7 +68,7 @@ func (t *jobTable) reopenTask(j *job, i uint64) {
 	}
 	j.reruns, j.migrations = j.reruns+row.Reruns(), j.migrations+row.Moves()
 	useful, wasted := costOfLog(row)
-	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
+	j.took(useful, wasted)
 	switch row.Verdict(j.ledger.Rule()) {
 	case ledger.Done:
 		j.done++
@@ -82,7 +82,7 @@ func (t *jobTable) reopenTask(j *job, i uint64) {
 	}
 	t.weigh(j, i, rowBytes(row))
 	useful, wasted = costOfResults(row)
-	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
+	j.took(useful, wasted)
 }
 
 // elsewhere says why a job of another overlay is refused: its signed record names that.
@@ -208,7 +208,7 @@ func (t *jobTable) deliver(j *job, i uint64) {
 	}
 	useful, wasted := cost(row)
 	f := &j.ledger.Facts
-	f.UsefulCPU, f.WastedCPU = f.UsefulCPU+useful, f.WastedCPU+wasted
+	f.UsefulCPU, f.WastedCPU = addTime(f.UsefulCPU, useful), addTime(f.WastedCPU, wasted)
 	f.Reruns, f.Migrations = f.Reruns+row.Reruns(), f.Migrations+row.Moves()
 }
 

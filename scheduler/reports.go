@@ -492,7 +492,7 @@ func (r *reports) conclude(j *job, i uint64, row *ledger.Row) {
 	}
 	r.c.endLeases(j, i, message.DropSuperseded)
 	useful, wasted := costOfResults(row)
-	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
+	j.took(useful, wasted)
 	j.ready = append(j.ready, i)
 	r.c.table.settle(j, i)
 }

@@ -20,8 +20,8 @@ var (
 )
 
 const (
-	// maxPurses bounds the peers that are remembered, ten times as many as are connected.
-	// Those beyond share one purse.
+	// maxPurses bounds the peers that are remembered, ten times as many as are connected. Strangers beyond share one
+	// purse; a member takes the place of a stranger.
 	maxPurses = 1024
 	// judgedFor is how long a peer is taken for what it was: asking takes a lock or two.
 	judgedFor = time.Second
@@ -77,8 +77,8 @@ func (b *Budgets) Class(of task.PeerID) Class {
 // reconnecting gains nothing.
 func (b *Budgets) purse(of task.PeerID, now time.Time) *purse {
 	b.mu.Lock()
-	p, class := b.find(of, now), b.ranks[of]
-	fresh := !p.judged.IsZero() && now.Sub(p.judged) < judgedFor
+	p, class := b.purses[of], b.ranks[of]
+	fresh := p != nil && !p.judged.IsZero() && now.Sub(p.judged) < judgedFor
 	b.mu.Unlock()
 	if fresh {
 		return p
@@ -88,25 +88,37 @@ func (b *Budgets) purse(of task.PeerID, now time.Time) *purse {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	p = b.find(of, class, now)
 	p.become(class, now)
 	return p
 }
 
-// find returns a peer's purse, or the one that those beyond maxPurses share; b.mu is held.
-func (b *Budgets) find(of task.PeerID, now time.Time) *purse {
+// find returns a peer's purse, or the one that strangers beyond maxPurses share; b.mu is held.
+func (b *Budgets) find(of task.PeerID, class Class, now time.Time) *purse {
 	if p := b.purses[of]; p != nil {
 		return p
 	}
 	if len(b.purses) >= maxPurses {
 		maps.DeleteFunc(b.purses, func(_ task.PeerID, p *purse) bool { return p.full(now) })
 	}
-	if len(b.purses) >= maxPurses && !b.ranks[of].works() {
+	if len(b.purses) >= maxPurses && !class.works() && (class != Member || !b.dropStranger()) {
 		of = ""
 	}
 	if b.purses[of] == nil {
 		b.purses[of] = newPurse(perPeer[Stranger])
 	}
 	return b.purses[of]
+}
+
+// dropStranger forgets a stranger, and reports whether there is one besides the purse that strangers share; b.mu is held.
+func (b *Budgets) dropStranger() bool {
+	for of, p := range b.purses {
+		if of != "" && p.class == Stranger {
+			delete(b.purses, of)
+			return true
+		}
+	}
+	return false
 }
 
 // Debit takes what a peer has cost, also what it has not.

@@ -187,3 +187,23 @@ func TestPursesAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// A member that comes when names without end have spent theirs has a budget of its own.
+func TestMembersDoNotShareWithStrangers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(func(p task.PeerID, _ time.Time) bool { return p == "member" })
+		for i := range 3 * maxPurses {
+			b.Debit(task.PeerID(fmt.Sprint(i)), Messages, 1)
+		}
+		for range 3 {
+			b.Debit("beyond", Messages, mib)
+		}
+		b.Debit("member", Messages, 1)
+		if p := b.purses["member"]; p == nil || p.class != Member || !p.has(Messages, 1, time.Now()) {
+			t.Errorf("the member's purse is %+v", p)
+		}
+		if n := len(b.purses); n > maxPurses+1 {
+			t.Errorf("%d peers are remembered", n)
+		}
+	})
+}

@@ -145,18 +145,31 @@ func (h *hearsay) add(peer task.PeerID, t *teller) {
 	h.order = slices.Insert(h.order, i, peer)
 }
 
-// makeRoom forgets a teller: one whose tally is too old, or who was tried and never right. Who was
-// right stays, however many come.
+// makeRoom forgets a teller: one whose tally is too old, or who was tried and never right, or else one that does not
+// count and offers nothing by which it could come to. Who was right stays, however many come.
 func (h *hearsay) makeRoom() bool {
-	for i, peer := range h.order {
-		if t := h.tellers[peer]; !t.tally.Counts(h.a.s.now) || t.drawn > 0 && t.right == 0 || t.untrue {
-			delete(h.tellers, peer)
-			h.order = slices.Delete(h.order, i, i+1)
-			h.a.s.emit(message.Persist{Key: submitterTellers + string(peer)})
-			return true
-		}
+	i := slices.IndexFunc(h.order, func(peer task.PeerID) bool {
+		t := h.tellers[peer]
+		return !t.tally.Counts(h.a.s.now) || t.drawn > 0 && t.right == 0 || t.untrue
+	})
+	if i < 0 {
+		i = slices.IndexFunc(h.order, func(peer task.PeerID) bool { return h.weight(peer) == 0 && !h.toTry(peer) })
 	}
-	return false
+	if i < 0 {
+		return false
+	}
+	peer := h.order[i]
+	delete(h.tellers, peer)
+	h.order = slices.Delete(h.order, i, i+1)
+	h.a.s.emit(message.Persist{Key: submitterTellers + string(peer)})
+	return true
+}
+
+// toTry reports whether a teller offers a result to run again here, of a tally of which none was yet.
+func (h *hearsay) toTry(peer task.PeerID) bool {
+	t := h.tellers[peer]
+	return !t.untrue && t.tried < t.tally.Issued && len(t.tally.Shown) > 0 && t.tally.Counts(h.a.s.now) &&
+		h.a.abroad.says(peer) && slices.ContainsFunc(t.tally.Rows, h.a.concerns)
 }
 
 // redone takes in whether a result of a teller's was right.
@@ -212,10 +225,8 @@ func (t Tallies) ToTry() (out []*task.Tally) {
 		return nil
 	}
 	for _, peer := range h.order {
-		t := h.tellers[peer]
-		if !t.untrue && t.tried < t.tally.Issued && len(t.tally.Shown) > 0 && t.tally.Counts(h.a.s.now) &&
-			h.a.abroad.says(peer) && slices.ContainsFunc(t.tally.Rows, h.a.concerns) {
-			out = append(out, t.tally)
+		if h.toTry(peer) {
+			out = append(out, h.tellers[peer].tally)
 		}
 	}
 	return out

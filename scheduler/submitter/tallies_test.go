@@ -173,6 +173,34 @@ func TestToTry(t *testing.T) {
 	}
 }
 
+// Tellers that offer nothing to run again here fill the table first. One that offers something is listened to all the
+// same, and keeps its place while it can come to count.
+func TestTellersWithoutProofGiveWay(t *testing.T) {
+	const worker, elsewhere = 2, 3
+	b := newAuditBench(t, 1, "1e-3")
+	b.knows(worker, 1)
+	for liar := range maxTellers {
+		_, teller := schedtest.Identity(100 + liar)
+		_, of := schedtest.Identity([]int{worker, elsewhere}[liar%2])
+		tally := &task.Tally{Overlay: "lab", Teller: teller, Issued: b.now.Unix(),
+			Rows: []task.TallyRow{{Worker: of, Right: task.Tallied(5)}}}
+		if liar%2 == 1 {
+			tally.Shown = [][]byte{make([]byte, sha256.Size)} // of a worker that is not known here
+		}
+		b.do(message.Told{Tally: tally})
+	}
+	good := b.tells(11, 5, worker)
+	for liar := range 2 * maxTellers {
+		b.tells(200+liar, 5, elsewhere)
+	}
+	if got := TalliesOf(b.s).ToTry(); len(got) != 1 || got[0].Teller != good.Teller {
+		t.Fatalf("%d tallies are tried", len(got))
+	}
+	if n := len(b.s.audits.heard.tellers); n > maxTellers {
+		t.Errorf("%d are listened to", n)
+	}
+}
+
 // A teller that praises its own keys without measure: what they make is run again as the bound says, and
 // once one of them lies, all of it is in doubt; no wrong result is final. A worker of whom nothing is
 // known here gains nothing.
