@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -58,7 +57,7 @@ type TableSource struct {
 // check reads a job file and sends nothing in.
 func (s *Server) check(w http.ResponseWriter, r *http.Request) error {
 	var req CheckRequest
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxChecked)).Decode(&req); err != nil {
+	if err := readJSON(w, r, maxChecked, &req); err != nil {
 		return inputError(fmt.Errorf("reading the job file: %w", err))
 	}
 	f, err := task.ParseFile(req.FileName, []byte(req.File))

@@ -77,7 +77,7 @@ func (r *PlanRequest) outlines() ([]task.Outline, error) {
 
 func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
 	var req PlanRequest
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxPlan)).Decode(&req); err != nil {
+	if err := readJSON(w, r, maxPlan, &req); err != nil {
 		return inputError(fmt.Errorf("reading the job to plan: %w", err))
 	}
 	if req.Tasks < 1 || req.Tasks > ending.MaxTasks || req.Memory < 0 || req.Replicas < 0 ||

@@ -22,7 +22,7 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var req RetryRequest
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRetry)).Decode(&req); err != nil {
+	if err := readJSON(w, r, maxRetry, &req); err != nil {
 		return inputError(fmt.Errorf("reading the request: %w", err))
 	}
 	if req.Module != "" {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -124,7 +123,7 @@ func (s *Server) peers(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	var req SubmitRequest
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxJobFile)).Decode(&req); err != nil {
+	if err := readJSON(w, r, MaxJobFile, &req); err != nil {
 		return inputError(fmt.Errorf("reading the submission: %w", err))
 	}
 	sub, err := readSubmission(r.Context(), s, &req)

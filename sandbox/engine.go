@@ -12,6 +12,7 @@ import (
 
 	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasi"
+	decoder "godwit/sandbox/wasm"
 )
 
 // An engine holds one compiled module and runs its tasks, one after the other.
@@ -26,6 +27,7 @@ type engine struct {
 	sum     [sha256.Size]byte // of the module as it came
 	program *freeze.Program   // nil if it cannot be frozen
 	refused error             // why
+	traps   error             // why each instance of a module that cannot be frozen traps; nil if none does
 	code    wazero.CompiledModule
 }
 
@@ -72,7 +74,7 @@ func (e *engine) load(ctx context.Context, wasm []byte, l loading) (m made, err 
 	}
 	if e.program != nil {
 		wasm = e.program.Wasm
-	} else if wasm, err = freeze.WithoutRemainders(wasm); err != nil {
+	} else if wasm, err = e.bare(wasm); err != nil {
 		return m, invalid(Malformed, "", "%v", err)
 	}
 	if l.compilers > 1 && len(l.code) == 0 {
@@ -84,6 +86,16 @@ func (e *engine) load(ctx context.Context, wasm []byte, l loading) (m made, err 
 	e.module = l.key
 	m.code = e.cache.end()
 	return m, nil
+}
+
+// bare prepares a module that cannot be frozen, as the pass does others, for what the engine gets wrong.
+func (e *engine) bare(wasm []byte) ([]byte, error) {
+	m, err := decoder.Decode(wasm)
+	if err != nil {
+		return nil, err
+	}
+	e.traps = m.CheckElements()
+	return freeze.WithoutRemainders(wasm)
 }
 
 // loading says which module is loaded, and what was kept of it.
@@ -159,6 +171,9 @@ func (e *engine) prepare(ctx context.Context, s *wasi.State, limit int64) (guest
 // plain runs a module that cannot be frozen from a fresh instance, which is
 // gone afterwards.
 func (e *engine) plain(ctx context.Context) error {
+	if e.traps != nil {
+		return e.traps
+	}
 	mod, err := e.rt.InstantiateModule(ctx, e.code, instanceConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return err

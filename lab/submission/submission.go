@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"godwit/api"
 	"godwit/internal/failure"
@@ -22,6 +23,12 @@ import (
 // Read reads a job file, or makes one for a bare module, and checks
 // all of it: nothing is sent before everything is known to be there and right. Close the job.
 func Read(path string, args []string) (*Job, error) {
+	for i, a := range args { // JSON, which carries them to the node, would change other text
+		if !utf8.ValidString(a) {
+			return nil, failure.Usage("put such text into an input file, or run `godwit exec`",
+				"argument %d: %q is not valid UTF-8", i+1, a)
+		}
+	}
 	s := &Job{Name: filepath.Base(path), args: args}
 	dir := filepath.Dir(path)
 	if strings.HasSuffix(path, ".wasm") {

@@ -56,6 +56,7 @@ type Program struct {
 	Layout Layout
 
 	plan  *plan
+	traps error // why each instance traps; nil if none does
 	mu    sync.Mutex
 	funcs map[int]*function // analysed so far, for resume functions; their points do not change
 	emits sync.Mutex        // emitting resume functions uses what else is in a function
@@ -85,7 +86,7 @@ func Load(original, instrumented []byte, l Layout) (*Program, error) {
 }
 
 func newProgram(b []byte, l Layout, p *plan) *Program {
-	return &Program{Wasm: b, Layout: l, plan: p, funcs: map[int]*function{}}
+	return &Program{Wasm: b, Layout: l, plan: p, traps: p.mod.CheckElements(), funcs: map[int]*function{}}
 }
 
 // find gives the function and the number within it of a safe point of the module.

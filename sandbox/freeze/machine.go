@@ -107,6 +107,9 @@ func (h *Host) Instantiate(ctx context.Context, prog *Program, compiled wazero.C
 		m.cfg.Resumes = usualResumes
 	}
 	m.control.wake = sync.NewCond(&m.control.mu)
+	if prog.traps != nil { // the engine would leave out the segment, and those after it
+		return nil, fmt.Errorf("instantiate guest: %w", prog.traps)
+	}
 	mc := cfg.Module
 	if mc == nil {
 		mc = wazero.NewModuleConfig()

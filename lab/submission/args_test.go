@@ -1,0 +1,27 @@
+package submission
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"godwit/internal/noop"
+)
+
+// Arguments that JSON would change on the way to the node are refused, and the place is named.
+func TestArgumentsMustBeUTF8(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "noop.wasm")
+	if err := os.WriteFile(path, noop.Module, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(path, []string{"a", "", "b\xffc"}); err == nil ||
+		!strings.Contains(err.Error(), `argument 3: "b\xffc" is not valid UTF-8`) {
+		t.Errorf("got %v", err)
+	}
+	j, err := Read(path, []string{"a", "", "ä\ufffd", "x=y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+}
