@@ -164,8 +164,11 @@ func (c *cells) wakeCells(now time.Time) {
 	}
 	m.others.Expire(now)
 	c.recheck(now)
-	if c.findCell(); c.search.again.After(now) && c.search.again.Before(m.lookAt) {
-		m.lookAt = c.search.again
+	c.findCell()
+	for _, at := range []time.Time{c.search.again, c.search.begun.Add(newcomerWaits)} {
+		if at.After(now) && at.Before(m.lookAt) {
+			m.lookAt = at
+		}
 	}
 	leader, _ := m.lease.Leader()
 	switch {

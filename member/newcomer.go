@@ -16,6 +16,8 @@ const (
 	cellSoon = 2 * time.Second
 	// newcomerAsks is the number of peers that a newcomer asks at once.
 	newcomerAsks = 3
+	// newcomerWaits is how long a newcomer waits for peers in a second network to answer.
+	newcomerWaits = 5 * time.Second
 	// maxReports is the number of peers whose reports are stored.
 	maxReports = 16
 	// reportLife is how long a report counts.
@@ -72,6 +74,9 @@ func (c *cells) report(from task.PeerID, network string, summaries []overlay.Sum
 	}
 	if len(f.reports) == 0 {
 		f.reports, f.begun, f.asked = map[task.PeerID]report{}, m.p.now, map[task.PeerID]bool{}
+		if at := m.p.now.Add(newcomerWaits); at.Before(m.lookAt) {
+			m.lookAt = at
+		}
 	}
 	if _, known := f.reports[from]; !known && len(f.reports) >= maxReports {
 		return
@@ -107,8 +112,8 @@ func (c *cells) askAbout(peer task.PeerID) {
 }
 
 // confirmed reports whether peers confirm that somebody leads a cell, and returns the cell's lineage. Two peers in
-// different networks are sufficient. If all peers are in one network, as on a local one, two of them are. If nobody
-// else answers for a while, fewer are sufficient, because a small overlay may have no more.
+// different networks are sufficient. If all peers that answer in time are in one network, as on a local one, two of them
+// are. If nobody else answers for a while, fewer are sufficient, because a small overlay may have no more.
 func (f *search) confirmed(c overlay.Cell, now time.Time) (lineage overlay.Lineage, ok bool) {
 	all, networks, peers := map[string]bool{}, map[string]bool{}, 0
 	for _, peer := range slices.Sorted(maps.Keys(f.reports)) {
@@ -129,7 +134,7 @@ func (f *search) confirmed(c overlay.Cell, now time.Time) (lineage overlay.Linea
 	case len(networks) >= 2:
 		return lineage, true
 	case peers >= 2:
-		return lineage, len(all) == 1 || waited >= cellLost
+		return lineage, len(all) == 1 && waited >= newcomerWaits || waited >= cellLost
 	case peers == 1:
 		return lineage, waited >= reportLife || len(f.reports) == 1 && waited >= cellLost
 	}
