@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/credibility"
 	"godwit/task"
 )
 
@@ -27,6 +28,9 @@ func TestOthersCheckForWhoLendsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * time.Minute) // it is known to lend nothing
+		p.onLoop(t, func() {        // in a pool by invitation, two members that agree suffice
+			p.ordered()[0].Submitter().Assume(credibility.InvitedPool, credibility.Strangers{})
+		})
 		id := p.submitVerified(tasks, 20*time.Second, "full")
 		time.Sleep(2 * time.Minute)
 		c := p.settle(id).Checks

@@ -27,7 +27,7 @@ type auditBench struct {
 
 // newAuditBench has a job of n tasks that says so of verify.
 func newAuditBench(tb testing.TB, n uint64, verify string) *auditBench {
-	b := &auditBench{subBench: newSubBench(tb)}
+	b := &auditBench{subBench: newSubBench(tb).unlimited()}
 	v, err := task.ParseVerify(verify)
 	if err != nil {
 		tb.Fatal(err)

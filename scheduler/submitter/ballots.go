@@ -43,8 +43,9 @@ func engineOf(r *task.Result) string {
 	return r.Trail.Engine
 }
 
-// cast takes in what others came to, each once.
-func (a *abroad) cast(j *submitted, t *message.TaskSummary) {
+// cast takes in what others came to, each once. Only from a member that was asked to bring it an answer that is none
+// counts as a failed attempt.
+func (a *abroad) cast(j *submitted, t *message.TaskSummary, asked bool) {
 	id := task.TaskID{Job: j.id, Index: t.Index}
 	p := j.checks.polls[t.Index]
 	came, tells := false, len(t.Results) > 0
@@ -65,6 +66,7 @@ func (a *abroad) cast(j *submitted, t *message.TaskSummary) {
 	switch {
 	case came:
 		a.count(j, t.Index)
+	case !asked:
 	case !tells:
 		a.s.emit(message.Decided{Task: id, Action: "stays here", Reason: "it failed elsewhere: " + t.Reason})
 		a.home(j, t.Index, true)

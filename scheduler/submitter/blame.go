@@ -158,6 +158,8 @@ func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why 
 		a.blame(ev, by, why)
 	}
 	a.settle(j, ev.Task, verdictWrong, "")
+	doubting{a}.doubtSources(j, ev.Task.Index)
+	doubting{a}.doubtStrangers(j)
 }
 
 // tellWorker tells a worker of the result that it signed and that is wrong.

@@ -55,7 +55,9 @@ type checks struct {
 	sure    sure
 	elected map[uint64]*elected
 	matching
-	budget budget
+	budget  budget
+	sources sources
+	topped  bool // the least sample was drawn: see topUp
 	// by are the results that this node has not run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
@@ -119,6 +121,10 @@ type checked struct {
 	Spreads bool `cbor:"21,keyasint,omitempty"`
 	// ByVote is set of one that is accepted because With agreed with it beyond doubt, and not only as replicas.
 	ByVote bool `cbor:"22,keyasint,omitempty"`
+	// From are the result's sources other than the home.
+	From []task.PeerID `cbor:"23,keyasint,omitempty"`
+	// Restored is set of one that is read from the store.
+	Restored bool `cbor:"-"`
 }
 
 // draws notes which intervals are to be run again.
@@ -145,6 +151,7 @@ func checkKey(id task.TaskID) string { return durable.TaskKey(submitterChecks, i
 
 // note keeps what is known of a task's result.
 func (a *audits) note(j *submitted, c checked) {
+	c.From = j.checks.sources.from(c.Index)
 	j.checks.put(c)
 	id := task.TaskID{Job: j.id, Index: c.Index}
 	a.s.save(checkKey(id), id, &c)
@@ -158,6 +165,7 @@ func (c *checks) put(to checked) {
 		c.unaccept(i)
 	}
 	c.drop(i)
+	c.sources.add(to.From, i)
 	c.noteEngine(to.Worker, to.Engine)
 	switch to.State {
 	case verdictDue:
@@ -179,6 +187,9 @@ func (c *checks) put(to checked) {
 	case verdictWrong:
 		if c.wrong.Add(i); to.Late {
 			c.late.Add(i)
+		}
+		for _, peer := range to.From {
+			c.sources.of[peer].refused = c.sources.of[peer].refused || to.Restored
 		}
 		if to.Engine != "" {
 			c.excused[to.Worker] = true
@@ -241,6 +252,7 @@ func (c *checks) toRun(i uint64) bool {
 
 // drop takes a task out of all sets but those of by.
 func (c *checks) drop(i uint64) {
+	c.sources.drop(i)
 	delete(c.signer, i)
 	delete(c.polls, i)
 	delete(c.drawn, i)
@@ -373,7 +385,8 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	byVote := len(with) > 0
 	delete(j.checks.elected, t.Index)
 	crowd := a.crowdingOf(j, behind, network)
-	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.shareOf(j.spec.Verify, by), j.total))
+	share := crowd.denser(j.spec.Verify, a.shareOf(j.spec.Verify, by), j.total)
+	which, due := a.draw(j, r, a.leastShare(j, r, share))
 	says := credit.Says(a.s.now)
 	due = due || !says || !known
 	if doubtful || meets || due && len(with) == 0 {
@@ -488,6 +501,7 @@ func (j *submitted) restoreChecks(scan func(string) iter.Seq2[string, []byte], e
 		errs.Note(key, j.restoreCheck(key, value))
 	}
 	j.checks.restoreBudget()
+	j.checks.sources.home = j.have.Count()
 }
 
 func (j *submitted) restoreCheck(key string, value []byte) error {
@@ -501,6 +515,7 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 		return errors.New("it is no verdict on that result")
 	}
 	if j.have.Contains(c.Index) {
+		c.Restored = true
 		j.checks.put(c)
 		j.marks(c.Index)
 	}

@@ -42,6 +42,9 @@ type Config struct {
 	// OwnRuns is the share of a job's work that may run again here to check it, 0 or more; at least the least sample
 	// does. Default .2.
 	OwnRuns float64
+	// FirstOfSource is the number of results of each source that are always checked. 0 has no least sample checked
+	// either. Default credibility.SampleSource.
+	FirstOfSource int
 	// Unaided has tasks run here of which nothing comes: see unaided. Default false: not every driver
 	// carries out a message.Audit.
 	Unaided bool
@@ -49,7 +52,7 @@ type Config struct {
 
 // Default returns the configuration described at each field.
 func Default() Config {
-	return Config{AskEvery: 10 * time.Second, Audits: 1, OwnRuns: .2, Pool: credibility.OpenPool,
+	return Config{AskEvery: 10 * time.Second, Audits: 1, OwnRuns: .2, FirstOfSource: credibility.SampleSource, Pool: credibility.OpenPool,
 		Strangers: credibility.OpenStrangers}
 }
 
@@ -60,6 +63,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Audits < 1 {
 		return fmt.Errorf("scheduler: Audits is %d, want at least 1", c.Audits)
+	}
+	if c.FirstOfSource < 0 {
+		return fmt.Errorf("scheduler: FirstOfSource is %d, want 0 or more", c.FirstOfSource)
 	}
 	if !(c.OwnRuns >= 0) {
 		return fmt.Errorf("scheduler: OwnRuns is %g, want 0 or more", c.OwnRuns)

@@ -11,7 +11,7 @@ import (
 
 // newConfirmBench has a job of n tasks of which those results are all run again that contain a word.
 func newConfirmBench(tb testing.TB, n uint64) *auditBench {
-	b := &auditBench{subBench: newSubBench(tb)}
+	b := &auditBench{subBench: newSubBench(tb).unlimited()}
 	rec := schedtest.Job(tb, b.key, n, func(j *task.Job) { j.Verify = &task.Verify{Confirm: "stdout contains FOUND"} })
 	b.id = rec.ID()
 	b.s.cfg.Pool.Least = 0

@@ -77,7 +77,7 @@ func (s *Submitter) arrived(key string, f *resultFetch) {
 	delete(s.fetches, key)
 	j.fetching--
 	j.lacking = j.lacking.Minus(only(f.summary.Index))
-	s.hold(j, &f.summary)
+	s.hold(f.by, j, &f.summary)
 	s.emit(message.JobChanged{Job: j.id})
 	if !s.finish(j, false) && j.fetching%gotEvery == 0 {
 		s.answer(j, f.by)
@@ -108,8 +108,8 @@ func (s *Submitter) missed(key string, f *resultFetch, why string) {
 	}
 }
 
-// hold makes a task's end durable.
-func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
+// hold makes a task's end durable that a member delivered, or "" for this node itself.
+func (s *Submitter) hold(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	if s.save(ResultKey(j.id, t.Index), task.TaskID{Job: j.id, Index: t.Index}, t) {
 		j.keep(t.Index, t.Failed)
 		j.noteFailure(t)
@@ -120,6 +120,7 @@ func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 		j.withheld.brought(wallOf(t))
 		s.unaided.brought(j)
 		s.gifts.note(s, j, t)
+		s.audits.took(from, j, t)
 		s.audits.check(j, t)
 		j.staged.skip(s, j)
 	}

@@ -137,6 +137,13 @@ func (s *Submitter) checkResult(from task.PeerID, j *submitted, r *task.Result, 
 	case j.checks != nil && slices.ContainsFunc(by, func(w task.PeerID) bool { return j.checks.excused[w] }):
 		return fmt.Errorf("a worker that answers for the result is excluded from this job: %v", by)
 	}
+	if j.checks != nil && from != s.leader && from != s.self && j.checks.sources.refuses(from) {
+		return fmt.Errorf("%s delivered a wrong result of this job before", from)
+	}
+	if j.checks != nil && r.Receipt != nil && r.Receipt.Leader != s.leader && r.Receipt.Leader != s.self &&
+		j.checks.sources.refuses(r.Receipt.Leader) {
+		return fmt.Errorf("receipt from %s, which gave a lease for a wrong result of this job", r.Receipt.Leader)
+	}
 	if from != s.self && !verified { // this node's own coordinator verified what it delivers
 		if err := r.Verify(); err != nil {
 			return err

@@ -94,6 +94,9 @@ func (ln *lender) allowance(j *submitted, borrower task.PeerID, share float64) u
 func (ln *lender) lendTo(j *submitted, c message.CellLoad, room float64, n uint64) uint64 {
 	s := ln.s
 	l := j.lending.loans[c.Leader]
+	if j.checks != nil && j.checks.sources.refuses(c.Leader) {
+		return 0
+	}
 	if room <= 0 || l != nil && (float64(l.tasks().Count()) >= room || s.now.Before(l.rests)) {
 		return 0
 	}

@@ -133,12 +133,15 @@ func (a *abroad) comeHome(j *submitted) {
 // came takes in what another worker came to of a task. The same workers' word is none: the leader is
 // told again who is not to have the task.
 func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
+	asked := from == a.s.leader || from == a.s.self // nobody else was asked to bring it
 	if err := a.s.checkEnd(from, j, t); err != nil {
 		a.s.refuseEnd(from, j, t.Index, err)
-		a.inVain(j, t.Index)
+		if asked {
+			a.inVain(j, t.Index)
+		}
 		return
 	}
-	a.cast(j, t)
+	a.cast(j, t, asked)
 }
 
 // inVain takes in that the leader brought what is no answer. It is told again; one that goes on so is not

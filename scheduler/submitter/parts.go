@@ -96,6 +96,22 @@ func (a *audits) draw(j *submitted, r *task.Result, share float64) (d drawn, due
 	return d, len(which) > 0
 }
 
+// leastShare is the share of a result that is run again, if the rule says share: more of the first of a source, and of
+// a small job, but not more than one part of a task that has parts.
+func (a *audits) leastShare(j *submitted, r *task.Result, share float64) float64 {
+	if a.s.cfg.FirstOfSource == 0 {
+		return share
+	}
+	least := float64(credibility.Sample(j.total)) / float64(j.total)
+	if a.early(j, r.Task.Index) {
+		least = 1
+	}
+	if n := r.Trail.Parts(j.spec.Spacing()); n > 0 && !task.SignsReads(j.spec, r.Task.Index) {
+		least /= float64(n)
+	}
+	return max(share, least)
+}
+
 // A parting runs the drawn intervals of a result again, those of one leg that follow each other together.
 type parting struct {
 	drawn

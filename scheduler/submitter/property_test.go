@@ -41,8 +41,13 @@ func newSubBench(tb testing.TB) *subBench {
 		disk: map[string][]byte{}, fetches: map[string]bool{}, writes: map[string]int{},
 		lends: true, apart: gotPause,
 	}
-	b.s.cfg.OwnRuns = 1000 // limits have tests of their own
 	b.begin()
+	return b
+}
+
+// unlimited has the submitter check by the job's rule alone: limits and the least sample have tests of their own.
+func (b *subBench) unlimited() *subBench {
+	b.s.cfg.OwnRuns, b.s.cfg.FirstOfSource = 1000, 0
 	return b
 }
 

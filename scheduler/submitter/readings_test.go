@@ -21,7 +21,7 @@ type stagedBench struct {
 }
 
 func newStagedBench(tb testing.TB, verify string) *stagedBench {
-	b := &stagedBench{auditBench: &auditBench{subBench: newSubBench(tb)}}
+	b := &stagedBench{auditBench: &auditBench{subBench: newSubBench(tb).unlimited()}}
 	v, err := task.ParseVerify(verify)
 	if err != nil {
 		tb.Fatal(err)

@@ -104,7 +104,7 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 	case old != nil:
 		s.replace(from, key, old, t)
 	case len(message.OutputsOf(t)) == 0, t.Failed && j.failed >= maxWords:
-		s.hold(j, t)
+		s.hold(from, j, t)
 	case j.fetching < maxFetching:
 		f := &resultFetch{job: j, summary: *t, by: from, pause: s.timing.RetryMin}
 		j.fetching++

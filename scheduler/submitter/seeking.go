@@ -55,6 +55,6 @@ func (a *abroad) broughtBy(from task.PeerID, j *submitted, t *message.TaskSummar
 	}
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "brought by a worker", Peer: from,
 		Reason: "it ran the task once more, which the leader did not bring"})
-	a.cast(j, t)
+	a.cast(j, t, true)
 	return true
 }

@@ -28,7 +28,7 @@ func (st *staged) skip(s *Submitter, j *submitted) {
 				why = fmt.Sprintf("needs task %d, %s, which failed", u, j.spec.TaskName(u))
 			}
 			j.forgetFetch(s, i)
-			s.hold(j, &message.TaskSummary{Index: i, Failed: true, Reason: task.ClipMessage(why)})
+			s.hold("", j, &message.TaskSummary{Index: i, Failed: true, Reason: task.ClipMessage(why)})
 			s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: i}, Action: "skipped", Reason: task.ClipMessage(why)})
 		}
 	}

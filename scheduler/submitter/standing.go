@@ -40,7 +40,7 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 // deliver notes that a job is over with all checked that was to be, from when on its results are
 // taken for delivered.
 func (a *audits) deliver(j *submitted) {
-	if j.checks != nil && j.state.Final && !j.state.Settled && j.checks.left() == 0 {
+	if j.checks != nil && j.state.Final && !j.state.Settled && j.checks.left() == 0 && !a.topUp(j) {
 		j.state.Settled = true
 		a.s.persist(j)
 	}

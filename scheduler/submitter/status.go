@@ -63,7 +63,7 @@ func (s *Submitter) whyNot(j *submitted) string {
 		return ""
 	case j.state.Final && s.audits.waits(j) > 0:
 		return fmt.Sprintf("%d results are not checked: nobody else can run these tasks again, and this machine has run as "+
-			"much of the job as its checks may cost; `godwit verify` has it run more", s.audits.waits(j))
+			"much of the job as its checks may cost: its owner decides, and `godwit verify` has it run more", s.audits.waits(j))
 	case j.state.Final && s.audits.abroad.lendsNothing():
 		return fmt.Sprintf("%d results are to be checked and nobody else is left for that: this machine runs the tasks "+
 			"itself, one at a time at the lowest priority, unless its owner's rules have all stand still", j.checks.left())

@@ -28,7 +28,7 @@ type unaidedBench struct {
 const theLeader, aWorker = 30, 5
 
 func newUnaidedBench(tb testing.TB, tasks uint64, change func(*task.Job)) *unaidedBench {
-	b := &unaidedBench{auditBench: &auditBench{subBench: newSubBench(tb)}, takes: time.Minute, ends: map[int]string{}}
+	b := &unaidedBench{auditBench: &auditBench{subBench: newSubBench(tb).unlimited()}, takes: time.Minute, ends: map[int]string{}}
 	b.s.cfg.Unaided = true
 	rec := schedtest.Job(tb, b.key, tasks, func(j *task.Job) {
 		if j.Retries = 1; change != nil {

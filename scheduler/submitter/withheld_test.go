@@ -105,7 +105,7 @@ func TestHonestLeaderIsNotDoubted(t *testing.T) {
 
 // newWithheld has a job whose leader brings nothing: two others coordinate, and three lend.
 func newWithheld(t *testing.T, tasks uint64, change func(*task.Job)) *auditBench {
-	b := &auditBench{subBench: newSubBench(t)}
+	b := &auditBench{subBench: newSubBench(t).unlimited()}
 	rec := schedtest.Job(t, b.key, tasks, change)
 	b.id = rec.ID()
 	b.s.cfg.Coordinators = &crew{group: []int{3, 4}, lends: []int{5, 6, 7}}
