@@ -55,10 +55,28 @@ func (q *queries) heldBy(ctx context.Context, id task.JobID, pick func(held []me
 		t, err = q.store.heldResult(ctx, space, submitter.ResultKey(id, i), unwritten)
 		out.results = append(out.results, t)
 	}
+	if err == nil && len(out.results) > 0 {
+		err = q.markFaulty(ctx, id, &out)
+	}
 	if err != nil {
 		return held{status: out.status, mine: out.mine}, fmt.Errorf("reading the results of %s: %w", id, err)
 	}
 	return out, nil
+}
+
+// markFaulty marks the results of workers with proven faults.
+func (q *queries) markFaulty(ctx context.Context, id task.JobID, h *held) error {
+	return q.look(ctx, func() {
+		m := q.overlays.submitted(id)
+		for i := range h.results {
+			if t := &h.results[i]; m != nil && m.Submitter().Faulty(id, t) {
+				t.Faulty = true
+				if h.standings[i] == "" { // of a job whose results are not checked
+					h.standings[i] = message.StandingDoubted
+				}
+			}
+		}
+	})
 }
 
 // heldResult reads a result that is held, by its key in a space, of which some pairs are unwritten.

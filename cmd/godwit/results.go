@@ -96,6 +96,9 @@ func (r *resultFlags) run(ctx context.Context, out, say io.Writer, client *api.C
 		if len(done.Missing) > 0 {
 			about["missing"] = done.Missing
 		}
+		if done.Faulty > 0 {
+			about["faulty"] = done.Faulty
+		}
 		if r.tab != "" {
 			about["table"], about["rows"] = r.tab, rows
 		}
@@ -110,7 +113,13 @@ func (r *resultFlags) run(ctx context.Context, out, say io.Writer, client *api.C
 			fmt.Fprintf(say, "%d rows written to %s\n", rows, r.tab)
 		}
 	}
-	return resultVerdict(say, st)
+	if err := resultVerdict(say, st); err != nil || done.Faulty == 0 {
+		return err
+	}
+	return &failure.Error{Code: failure.ExitWrong,
+		Err: fmt.Errorf("%d results come from workers with proven faults and were not checked", done.Faulty),
+		Hint: fmt.Sprintf("`godwit job %s --audit %d` runs some of these tasks again; submit the job again to run all",
+			table.ShortJob(st.ID), done.Faulty)}
 }
 
 func (r *resultFlags) collect(ctx context.Context, client *api.Client, ref string) (submission.Collected, error) {

@@ -162,6 +162,10 @@ func noteHidden(note func(format string, args ...any), done submission.Collected
 		}
 		note("warning: %s wrote no %s, which the job names as an output, task %d first", tasks, m.Name, m.First)
 	}
+	if done.Faulty > 0 {
+		note("warning: %d results come from workers with proven faults and were not checked, task %d first", done.Faulty,
+			done.FirstFaulty)
+	}
 }
 
 // freeDir returns a directory for results that are not to be mixed with others: that of the

@@ -29,6 +29,10 @@ type Collected struct {
 	// Missing are outputs that the job names, not by patterns, and that tasks did not write, in the order in which
 	// that was seen; at most mostMissing.
 	Missing []Missing
+	// Faulty is the number of results of workers with proven faults that were not run again, and FirstFaulty the index of
+	// the first of these tasks.
+	Faulty      uint64
+	FirstFaulty uint64
 }
 
 // A Missing is an output that tasks did not write.
@@ -41,8 +45,13 @@ type Missing struct {
 // mostMissing bounds Collected.Missing: a job of a thousand stages has many names.
 const mostMissing = 20
 
-// misses counts what a task that is done did not write.
+// misses counts what a task that is done did not write, and whether its result is of a worker with a proven fault.
 func (c *Collected) misses(spec *task.Job, t *message.TaskSummary) {
+	if t.Faulty {
+		if c.Faulty++; c.Faulty == 1 {
+			c.FirstFaulty = t.Index
+		}
+	}
 	if t.Failed || len(t.Results) == 0 {
 		return
 	}

@@ -146,6 +146,9 @@ type TaskSummary struct {
 	// Original has what the workers signed, if the results were taken from a job with another key: their outputs were
 	// sealed again. Nil if Results are as they were signed. The node keeps it; nobody sends it to another.
 	Original *Original `cbor:"8,keyasint,omitempty"`
+	// Faulty is set if a worker that answers for Results has a proven fault and this node has not run the task again. The
+	// node sets it for its owner when it reads the results; it neither keeps it nor sends it to another node.
+	Faulty bool `cbor:"9,keyasint,omitempty"`
 	// Signed says, where it is received, that the driver has seen that all of Results verify.
 	Signed bool `cbor:"-"`
 }

@@ -78,7 +78,7 @@ func (s *Submitter) checkEnd(from task.PeerID, j *submitted, t *message.TaskSumm
 	if !t.Failed && len(t.Results) < j.spec.Replicas {
 		return fmt.Errorf("%d results, want %d that agree", len(t.Results), j.spec.Replicas)
 	}
-	if t.Refuted != nil || t.From != nil || t.Original != nil {
+	if t.Refuted != nil || t.From != nil || t.Original != nil || t.Faulty {
 		return errors.New("the end is marked as refuted or reused, which only its submitter may do")
 	}
 	workers := map[task.PeerID]bool{}

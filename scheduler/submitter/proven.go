@@ -52,6 +52,16 @@ func (a *audits) tellRefused() {
 // Refuses reports whether a worker is to have no task of the jobs here.
 func (s *Submitter) Refuses(worker task.PeerID) bool { return s.audits.known(worker).Faults > 0 }
 
+// Faulty reports whether a worker that answers for a stored result of a job has a proven fault, and the task has not run
+// again here.
+func (s *Submitter) Faulty(id task.JobID, t *message.TaskSummary) bool {
+	j := s.jobs[id]
+	if j == nil || j.checks != nil && (j.checks.right.Contains(t.Index) || j.checks.wrong.Contains(t.Index)) {
+		return false
+	}
+	return s.audits.faulty(t)
+}
+
 // FoundWrong lists tasks whose results were found wrong here, and that others may be shown: of jobs
 // that are not sealed, with sealed of all, at most so many, the newest of each job first.
 func (s *Submitter) FoundWrong(most int, sealed bool) []task.TaskID {
