@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -220,13 +221,23 @@ func (n *Node) PoolCredit(ctx context.Context, nameOrID string, days int) (PoolC
 		return out, err
 	}
 	out.Members = len(peers)
-	s := n.askCredit(ctx, q, peers[:min(len(peers), creditMembers)])
+	s := n.askCredit(ctx, q, creditSample(n.self, peers))
 	out.Answered = s.answered
 	out.Rows = thanks.Table(s.all, func(p task.PeerID) int { return cores[p] })
 	for i := range out.Rows {
 		out.Rows[i].Name = s.names[out.Rows[i].Worker]
 	}
 	return out, nil
+}
+
+// creditSample returns the members that are asked for a table: this node and others at random, so that which keys sort
+// first does not decide whom a table leaves out.
+func creditSample(self task.PeerID, peers []task.PeerID) []task.PeerID {
+	rand.Shuffle(len(peers), func(i, j int) { peers[i], peers[j] = peers[j], peers[i] })
+	if i := slices.Index(peers, self); i > 0 {
+		peers[0], peers[i] = peers[i], peers[0]
+	}
+	return peers[:min(len(peers), creditMembers)]
 }
 
 // shownCredit is what members show.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -160,4 +161,25 @@ func FuzzReadCredit(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A table of a large pool has this node and a sample of all others, not the keys that sort first.
+func TestCreditSample(t *testing.T) {
+	asked := map[task.PeerID]bool{}
+	for range 200 {
+		var peers []task.PeerID
+		for i := range 2 * creditMembers {
+			peers = append(peers, task.PeerID(fmt.Sprintf("%04d", i)))
+		}
+		got := creditSample("1000", peers)
+		if len(got) != creditMembers || got[0] != "1000" {
+			t.Fatalf("%d are asked, first %s", len(got), got[0])
+		}
+		for _, p := range got {
+			asked[p] = true
+		}
+	}
+	if len(asked) != 2*creditMembers {
+		t.Errorf("%d of %d members are ever asked", len(asked), 2*creditMembers)
+	}
 }
