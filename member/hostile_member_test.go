@@ -17,10 +17,10 @@ import (
 // frame of the swarm, and plays one of the parts.
 type hostile struct {
 	s     *swarm
+	gang  *gang
 	rng   *rand.Rand
 	part  part
 	g     *values
-	up    bool
 	seq   uint64 // of its newest advert
 	slots int
 
@@ -30,66 +30,56 @@ type hostile struct {
 	known  map[task.PeerID]message.Known
 	copied map[task.PeerID]uint64 // up to which Copy
 	copies pool[message.Copy]
+	leases pool[message.Lease] // granted to this member
 
-	lead  uint64                   // the epoch that it leads, by the rules; 0 for none
-	group []task.PeerID            // of that
-	led   map[uint64]task.PeerID   // epochs in which honest members followed it
-	given map[task.TaskID]struct{} // tasks of which an honest leader gave it a lease
-	// trusted says that an honest member knows it as one that led, or stood by.
-	trusted bool
-	found   string // what is wrong; "" while nothing is
+	lead  uint64        // the epoch that it leads, by the rules; 0 for none
+	group []task.PeerID // of that
+	bits  uint8         // of the cell in its adverts
 }
 
 // A part is what a hostile member is beside hostile.
 type part int
 
 const (
-	stranger part = iota // a member of an open overlay, of several keys, that lends nothing
-	insider              // one of those that a closed overlay admits
-	leased               // lends slots, and is given leases
-	leading              // the draw names it first, so that it is offered the lead
+	stranger  part = iota // a member of an open overlay, of several keys, that lends nothing
+	insider               // one of those that a closed overlay admits
+	leased                // lends slots, and is given leases
+	leading               // the draw names it first, so that it is offered the lead
+	borrowing             // leads the other cell of a divided overlay
 	parts
 )
 
 func (p part) String() string {
-	return [...]string{"stranger", "insider", "leased", "leading"}[p]
+	return [...]string{"stranger", "insider", "leased", "leading", "borrowing"}[p]
 }
-
-// there implements outside, as do those that follow.
-func (h *hostile) there(peer task.PeerID) bool { return h.up && h.is(peer) }
 
 func (h *hostile) is(peer task.PeerID) bool { return slices.Contains(h.g.ids, peer) }
 
-// said implements outside: messages travel as frames, and the hostile member reads them.
-func (h *hostile) said(from, to task.PeerID, m message.Message) message.Message {
-	frame, err := message.EncodeFrame([]message.Message{m})
-	if err != nil {
-		h.wrong("an honest member makes a message that nobody can send: " + err.Error())
-		return m
-	}
-	out, err := message.DecodeFrame(frame)
-	if err != nil {
-		h.wrong("an honest member says what nobody can read: " + err.Error())
-		return m
-	}
+// hears reads some of the frames between honest members, and all that are addressed to this member.
+func (h *hostile) hears(from, to task.PeerID, frame []byte, m *message.Message) {
 	if mine := h.is(to); mine || h.rng.IntN(8) == 0 {
 		h.frames.put(frame)
-		h.g.see(&out[0])
+		h.g.see(m)
 		if mine {
-			h.told(from, &out[0])
+			h.told(from, to, m)
 		}
 	}
-	return out[0]
 }
 
 // told takes in what an honest member says to this one.
-func (h *hostile) told(from task.PeerID, m *message.Message) {
+func (h *hostile) told(from, to task.PeerID, m *message.Message) {
 	switch {
+	case m.Got != nil && m.Got.Asks:
+		h.answerAsk(from, to, m.Got)
+	case m.Got != nil && !m.Got.Final:
+		h.borrows(from, to, m.Got.Job, m.Got.Have)
+	case m.Submit != nil:
+		h.borrows(from, to, m.Submit.Record.ID(), m.Submit.Have)
 	case m.Place != nil:
 		for i := range m.Place.Leases {
 			l := &m.Place.Leases[i]
-			h.given[l.Task] = struct{}{}
 			h.g.ownTasks.put(l.Task)
+			h.leases.put(*l)
 			if l.Receipt != nil {
 				h.g.own.put(l.Receipt)
 			}
@@ -106,8 +96,8 @@ func (h *hostile) told(from task.PeerID, m *message.Message) {
 	}
 }
 
-// offered implements outside: in its part it takes the lead that it is offered.
-func (h *hostile) offered(_, to task.PeerID, l Lease) {
+// offered accepts the leadership if that is this member's part.
+func (h *hostile) offered(to task.PeerID, l Lease) {
 	h.g.epochs.put(l.Renewal.Epoch)
 	if l.Kind == Offer && h.part == leading && to == h.g.ids[0] {
 		h.lead, h.group = l.Renewal.Epoch, l.Renewal.Group
@@ -115,7 +105,7 @@ func (h *hostile) offered(_, to task.PeerID, l Lease) {
 	}
 }
 
-// gossiped implements outside.
+// gossiped reads an advert.
 func (h *hostile) gossiped(a *overlay.Advert) {
 	h.g.peers.put(a.Peer)
 	if a.Epoch > 0 {
@@ -125,7 +115,7 @@ func (h *hostile) gossiped(a *overlay.Advert) {
 
 // renew says that it leads, as the rules would have it.
 func (h *hostile) renew() {
-	if h.lead == 0 || !h.up {
+	if h.lead == 0 || !h.gang.up {
 		return
 	}
 	h.lease(h.g.ids[0], Lease{Kind: Renewal, Renewal: overlay.Renewal{Epoch: h.lead, Group: h.group}}, h.s.hosts...)
@@ -151,6 +141,7 @@ func (h *hostile) advertise(n int, change func(*overlay.Advert)) {
 	} else {
 		a.Epoch = h.lead
 	}
+	a.Bits = h.bits
 	change(&a)
 	if a.Sign(h.g.keys[n]) != nil {
 		return
@@ -179,6 +170,15 @@ func (h *hostile) step() {
 	}
 	n := h.rng.IntN(len(h.g.ids))
 	switch h.rng.IntN(100) {
+	case 2, 3:
+		h.speakOfCells(to, n)
+	case 8, 9, 10:
+		h.finishes()
+	case 4, 5, 6, 7:
+		if j := h.gang.anyJob(); j != nil {
+			m := message.Message{Progress: h.invents(j, to, h.rng.IntN(2) == 0)}
+			h.say(h.g.ids[n], j.owner, &m)
+		}
 	case 0:
 		h.advertise(n, func(a *overlay.Advert) {
 			a.Epoch, a.Slots = h.claim(n), h.rng.IntN(h.slots+1)
@@ -365,23 +365,18 @@ func (h *hostile) epochNow() uint64 {
 	return h.g.epoch()
 }
 
-// newHostile returns a member of that part which has not been heard of.
-func newHostile(s *swarm, rng *rand.Rand, p part) *hostile {
-	h := &hostile{s: s, rng: rng, part: p, up: true, led: map[uint64]task.PeerID{}, given: map[task.TaskID]struct{}{},
-		known: map[task.PeerID]message.Known{}, copied: map[task.PeerID]uint64{}}
-	h.g = &values{rng: rng, now: func() time.Time { return s.now }, overlay: s.manifest.ID()}
+// newHostile returns a member that has sent nothing yet.
+func newHostile(g *gang, p part) *hostile {
+	h := &hostile{s: g.s, gang: g, rng: g.rng, part: p, known: map[task.PeerID]message.Known{},
+		copied: map[task.PeerID]uint64{}}
+	h.g = &values{rng: g.rng, now: func() time.Time { return g.s.now }, overlay: g.s.manifest.ID()}
 	n := 1
 	if p == stranger {
 		n = 3
 	}
 	for len(h.g.ids) < n {
-		var seed [ed25519.SeedSize]byte
-		for i := range seed {
-			seed[i] = byte(rng.Uint32())
-		}
-		key := ed25519.NewKeyFromSeed(seed[:])
-		id := task.PeerIDOf(key.Public().(ed25519.PublicKey))
-		if p == leading && !s.firstOf(id) {
+		key, id := newKey(g.rng)
+		if p == leading && !g.s.firstOf(id) || p == borrowing && !otherHalf(g.s.manifest.ID(), id) {
 			continue
 		}
 		h.g.keys, h.g.ids = append(h.g.keys, key), append(h.g.ids, id)
@@ -390,8 +385,17 @@ func newHostile(s *swarm, rng *rand.Rand, p part) *hostile {
 	if p == leased || p == leading {
 		h.slots = 2
 	}
-	s.outside = h
 	return h
+}
+
+// newKey returns a new identity.
+func newKey(rng *rand.Rand) (ed25519.PrivateKey, task.PeerID) {
+	var seed [ed25519.SeedSize]byte
+	for i := range seed {
+		seed[i] = byte(rng.Uint32())
+	}
+	key := ed25519.NewKeyFromSeed(seed[:])
+	return key, task.PeerIDOf(key.Public().(ed25519.PublicKey))
 }
 
 // firstOf reports whether the draw has a peer before all hosts, where they lack the same.
@@ -401,12 +405,4 @@ func (s *swarm) firstOf(id task.PeerID) bool {
 		all = append(all, overlay.Candidate{Peer: o.id, Weight: 1})
 	}
 	return overlay.Order(s.manifest.ID(), all)[0] == id
-}
-
-// decodesAs reads what a ledger has under keys that begin so.
-// Rows are not among them: a follower keeps what a leader tells of a task unread, until it needs it, and takes what it
-// cannot read off the disk then.
-var decodesAs = map[string]func([]byte) error{
-	"c/f/": func(b []byte) error { _, err := ledger.DecodeFacts(b); return err },
-	"c/j/": func(b []byte) error { _, err := task.DecodeWhole(b); return err },
 }

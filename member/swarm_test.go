@@ -26,8 +26,12 @@ type swarm struct {
 	cells    overlay.CellRule
 	hosts    []*host
 	jobs     map[task.JobID]*task.Job
-	story    []string // who led when
-	outside  outside  // nil for nobody
+	story    []string        // who led when
+	outside  outside         // nil for nobody
+	began    uint8           // bits of the cell that every host begins in
+	lineage  overlay.Lineage // of that cell
+	// takes is the run time of a task; nil means a second for every task.
+	takes func(task.TaskID) time.Duration
 }
 
 // An outside is who is no host of a swarm and has to do with it: it sees all that is said.
@@ -38,6 +42,8 @@ type outside interface {
 	offered(from, to task.PeerID, l Lease)
 	gossiped(a *overlay.Advert)
 	did(h *host, e message.Effect)
+	// cells is told what a host asks or says about cells.
+	cells(h *host, e Effect)
 }
 
 // A host is a peer of a swarm and what its driver has.
@@ -84,6 +90,9 @@ func (h *host) boot() {
 		Lazy: s.lazy, Cells: s.cells,
 	}, s.now)
 	h.m = NewMember(h.peer, s.manifest, nil, cfg)
+	if s.began > 0 {
+		h.m.Begin(overlay.Cell{Bits: s.began}, s.lineage)
+	}
 	h.at(func() {
 		if _, err := h.m.Restore(h.load, h.scan); err != nil {
 			s.tb.Fatal(err)
@@ -229,6 +238,12 @@ func (h *host) carryOut(e Effect) {
 	case LeadershipChanged:
 		s.story = append(s.story, s.now.Sub(schedtest.Start).String()+" "+string('0'+rune(h.n)))
 	}
+	switch e.(type) {
+	case AskCells, GossipSummary, JoinCell:
+		if s.outside != nil {
+			s.outside.cells(h, e)
+		}
+	}
 	if Asks(e) {
 		h.asked = append(h.asked, e)
 	}
@@ -261,7 +276,11 @@ func (h *host) do(from Machine, e message.Effect) {
 		}
 	case message.Start:
 		name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
-		h.running[name], h.receipts[name] = h.s.now.Add(time.Second), e.Receipt
+		runs := time.Second
+		if h.s.takes != nil {
+			runs = h.s.takes(e.Task)
+		}
+		h.running[name], h.receipts[name] = h.s.now.Add(runs), e.Receipt
 	case message.Stop:
 		if e.Save {
 			answer(message.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: "a swarm saves nothing"})

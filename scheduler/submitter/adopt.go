@@ -19,8 +19,8 @@ func (ln *lender) adopt(j *submitted, from task.PeerID, runs []message.Range) {
 	at, leads := s.cells.load(from)
 	l := j.lending.loans[from]
 	set, err := ledger.MakeSet(runs)
-	if !leads || l == nil || !l.open || err != nil || set[len(set)-1].To > j.total || s.now.Before(l.rests) ||
-		j.nextDelivery() >= ledger.MaxDelivery {
+	if !leads || l == nil || !l.open || err != nil || len(set) == 0 || set[len(set)-1].To > j.total ||
+		s.now.Before(l.rests) || j.nextDelivery() >= ledger.MaxDelivery {
 		return
 	}
 	set = set.Minus(j.told()).Minus(j.have)

@@ -73,3 +73,18 @@ func TestLiarsAdoptNoMore(t *testing.T) {
 	}
 	b.check(t)
 }
+
+// TestEmptyRangesAreNotAdopted: a leader of the other half that reports running tasks with an empty range gets none of
+// the job.
+func TestEmptyRangesAreNotAdopted(t *testing.T) {
+	b := newLendBench(t, 40, 1, nil)
+	b.others[0].load.Idle = 0
+	b.tellCells()
+	b.accept(b.home)
+	b.tell(&message.Received{From: b.others[0].peer, Message: &message.Message{Progress: &message.Progress{Job: b.id,
+		Summary: message.JobSummary{State: message.JobRunning, Running: 5}, Runs: []message.Range{{From: 7, To: 7}}}}})
+	if n := len(Loans(b.s, b.id)); n > 0 {
+		t.Errorf("%d cells got tasks of an empty range", n)
+	}
+	b.check(t)
+}

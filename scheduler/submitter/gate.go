@@ -113,10 +113,11 @@ func (s *Submitter) checkReplicas(j *submitted, t *message.TaskSummary) error {
 	if j.spec.Replicas > 1 && !task.Independent(t.Results) {
 		return errors.New("a worker answers for two of the results, so they are not independent")
 	}
-	if _, known := s.audits.answersFor(j, t); !known && j.checks == nil {
-		n := s.metOf(t.Results)
-		return fmt.Errorf("results of %d workers that this node knew as members when they got their leases, want %d", n,
-			max(j.spec.Replicas, 1))
+	n, want := s.metOf(t.Results), max(j.spec.Replicas, 1)
+	delegated := want == 1 && len(t.Results) > 0 && t.Results[0].Receipt != nil &&
+		s.checkDelegated(j, &t.Results[0]) == nil
+	if n < want && !delegated && j.checks == nil {
+		return fmt.Errorf("results of %d workers that this node knew as members when they got their leases, want %d", n, want)
 	}
 	return nil
 }

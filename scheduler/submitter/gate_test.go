@@ -215,6 +215,12 @@ func TestGate(t *testing.T) {
 			b.strange[gateWorker] = true
 			return b.brings(gateBorrower, false, 10, b.run(gateWorker, gateBorrower, 10, now))
 		}, ""},
+		{"a borrower that led unseen, of an unknown worker and a task that it was not delegated", nil,
+			func(b *gateBench) string {
+				b.delegates(gateBorrower, 10, 20)
+				b.led[gateBorrower], b.unseen[gateBorrower], b.strange[gateWorker] = true, true, true
+				return b.brings(gateBorrower, false, 0, b.run(gateWorker, gateBorrower, 0, now))
+			}, "results of 0 workers"},
 		{"a borrower, of a task that it was not delegated", checkedJob, func(b *gateBench) string {
 			b.delegates(gateBorrower, 10, 20)
 			return b.brings(gateBorrower, false, 0, b.run(gateWorker, gateBorrower, 0, now))
