@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"godwit/blocks"
+	"godwit/node/exec"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -29,6 +30,7 @@ type content struct {
 	room    *room
 	cramped chan struct{} // asks for a collection of blocks; holds one
 	valid   validated     // modules
+	checker exec.Checker  // of modules; nil if the runner runs none
 	ran     patronage     // submitters of jobs that ran here
 	plains  plains        // of sealed files
 }
@@ -108,7 +110,10 @@ func (c *content) checkModule(ctx context.Context, module task.CID) error {
 	if _, err := io.Copy(&b, r); err != nil {
 		return fmt.Errorf("reading the module: %w", err)
 	}
-	if err := sandbox.CheckModule(b.Bytes()); err != nil {
+	if c.checker == nil {
+		return sandbox.CheckSections(b.Bytes())
+	}
+	if err := c.checker.Check(ctx, b.Bytes()); err != nil {
 		return err
 	}
 	c.valid.add(module)

@@ -71,6 +71,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	}
 	n.keeper, n.lists = on.keeper, newBootLists(&cfg)
 	n.keeper.keepsLists(n.lists)
+	n.content.checker, _ = on.runner.(exec.Checker)
 	n.content.room.evict = collector{driver: n.driver}.evict
 	n.content.gate = blocks.NewGate(n.content.blocks, n.log, n.rootsOfAll)
 	n.exec = exec.New(n.tasks, exec.Config{

@@ -72,6 +72,7 @@ type Pool struct {
 	entries  *entries // nil for none
 	loads    loads
 	walled   sync.Once
+	checks   chan struct{} // holds one during Check
 
 	mu       sync.Mutex
 	closed   bool
@@ -124,7 +125,7 @@ func NewPool(cfg Config) *Pool {
 	if err != nil {
 		cfg.Log.Warn("compiled modules are not kept", "err", err)
 	}
-	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), entries: store, children: map[*child]bool{},
+	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), entries: store, children: map[*child]bool{}, checks: make(chan struct{}, 1),
 		held: map[holder]bool{}}
 }
 
@@ -178,10 +179,11 @@ func (p *Pool) strict() bool { return p.cfg.Interpret != nil && p.cfg.Interpret(
 // start launches a child for a module. The child is suspended at once if the pool's tasks are.
 func (p *Pool) start(module string) (*child, error) { return p.launch(module, false) }
 
-// launch starts a child for a module. A loose child runs even while the pool's tasks are suspended.
-func (p *Pool) launch(module string, loose bool) (*child, error) {
+// launch starts a child for a module, with env added to its environment. A loose child runs even while the pool's tasks
+// are suspended.
+func (p *Pool) launch(module string, loose bool, env ...string) (*child, error) {
 	defer p.pending.Done()
-	proc, err := p.launcher.launch(p.cfg.Command, p.cfg.ScratchDir)
+	proc, err := p.launcher.launch(p.cfg.Command, p.cfg.ScratchDir, env...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,7 +86,7 @@ type process struct {
 const waitDelay = time.Second
 
 // launch starts a child. Nothing of it is left if it fails.
-func (l *launcher) launch(command []string, dir string) (*process, error) {
+func (l *launcher) launch(command []string, dir string, env ...string) (*process, error) {
 	childIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("making a pipe: %w", err)
@@ -104,7 +105,8 @@ func (l *launcher) launch(command []string, dir string) (*process, error) {
 	}
 	err = l.begin(func() *exec.Cmd {
 		p.cmd = exec.Command(command[0], command[1:]...)
-		p.cmd.Env, p.cmd.Dir = append(childEnv(), mishapEnv()...), dir
+		// An empty environment, but not a nil one: exec.Cmd would take that for the node's own.
+		p.cmd.Env, p.cmd.Dir = append(childEnv(), slices.Concat(mishapEnv(), env)...), dir
 		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, p.stderr
 		p.cmd.WaitDelay = waitDelay
 		if borrower != nil {

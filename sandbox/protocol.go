@@ -31,11 +31,12 @@ const maxHeader = 8 << 20
 
 // A request is a header from the parent. Exactly one field is set.
 type request struct {
-	Setup *setup  `json:"setup,omitempty"` // first frame of all
-	Put   *put    `json:"put,omitempty"`   // the body is content to keep under a key
-	Drop  *drop   `json:"drop,omitempty"`  // forget contents
-	Run   *runReq `json:"run,omitempty"`   // the body is the manifest to go on from, or empty
-	Order *order  `json:"order,omitempty"` // about the task that runs
+	Setup *setup    `json:"setup,omitempty"` // first frame of all
+	Put   *put      `json:"put,omitempty"`   // the body is content to keep under a key
+	Drop  *drop     `json:"drop,omitempty"`  // forget contents
+	Check *checkReq `json:"check,omitempty"` // validate the module under checkKey
+	Run   *runReq   `json:"run,omitempty"`   // the body is the manifest to go on from, or empty
+	Order *order    `json:"order,omitempty"` // about the task that runs
 	// Place are pages for a task whose state comes in stages; Stage ends a stage,
 	// and the body is its manifest.
 	Place *placeReq `json:"place,omitempty"`
@@ -135,7 +136,9 @@ type event struct {
 	Loaded bool `json:"loaded,omitempty"`
 	// Wall is what keeps this process in: it comes first of all.
 	Wall *wall.State `json:"wall,omitempty"`
-	End  *response   `json:"end,omitempty"` // the body is the outputs
+	// Checked answers a check.
+	Checked *checked  `json:"checked,omitempty"`
+	End     *response `json:"end,omitempty"` // the body is the outputs
 }
 
 // notSaved is a checkpoint that could not be made.

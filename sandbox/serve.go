@@ -88,6 +88,11 @@ func (s *server) handle(f frame) error {
 		for _, k := range f.Drop.Keys {
 			s.drop(k)
 		}
+	case f.Check != nil:
+		if s.loadFor == 0 {
+			return errors.New("check before setup")
+		}
+		return s.check(f.Check)
 	case f.Run != nil:
 		defer s.in.during(f)()
 		return s.run(f)

@@ -84,9 +84,9 @@ func (j *Job) inputs() ([]string, error) {
 }
 
 // SubmitFile is Submit of a job file, or of a module that is run once with arguments, with all files that it names.
-// They are read and checked before anything is sent.
+// They are read and checked before anything is sent, but for the modules' code, which the node validates.
 func (c *Client) SubmitFile(ctx context.Context, path, overlay string, args ...string) (task.JobID, error) {
-	j, err := submission.Read(path, args)
+	j, err := submission.Read(path, args, nil)
 	if err != nil {
 		return "", err
 	}

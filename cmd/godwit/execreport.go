@@ -79,7 +79,7 @@ func (x *execFlags) show(cmd *cobra.Command, module string, j journey) error {
 // message has reason and hint in one.
 func invalidModule(module, message string) error {
 	if b, err := os.ReadFile(module); err == nil {
-		if err := sandbox.CheckModule(b); err != nil {
+		if err := checkModule(b); err != nil {
 			return fmt.Errorf("module %s: %w", module, err)
 		}
 	}

@@ -55,12 +55,16 @@ func newInspect() *cobra.Command {
 			for _, e := range info.Exports {
 				r.Exports = append(r.Exports, e.Name)
 			}
-			problem := sandbox.CheckModule(b)
+			command, err := sandboxCommand()
+			if err != nil {
+				return err
+			}
+			whyNot, problem := sandbox.CheckIn(cmd.Context(), command, b, true)
 			r.Runnable = problem == nil
 			if problem != nil {
 				r.Problem = problem.Error()
-			} else if err := sandbox.CheckFreezable(b); err != nil {
-				r.WhyNot = err.Error()
+			} else if whyNot != "" {
+				r.WhyNot = whyNot
 			} else {
 				r.Freezable = true
 			}

@@ -49,9 +49,9 @@ those of Python and Ruby come in a package of npm's: Go or npm has to be install
 			store := interpreter.Usual()
 			if from != "" {
 				r.Version = from
-				err = store.AddFile(r, from, root)
+				err = store.AddFile(r, from, root, checkModule)
 			} else {
-				err = store.Add(cmd.Context(), r, cmd.ErrOrStderr())
+				err = store.Add(cmd.Context(), r, cmd.ErrOrStderr(), checkModule)
 			}
 			if err != nil {
 				return err
@@ -112,7 +112,7 @@ func readJob(path string, args []string) (sub *submission.Job, done func() error
 	if err != nil {
 		return nil, nil, err
 	}
-	if sub, err = submission.Read(path, args); err != nil {
+	if sub, err = submission.Read(path, args, checkModule); err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
 	return sub, done, nil
@@ -125,6 +125,9 @@ func staged(path string, args []string) (job string, rest []string, done func() 
 	r, ok := interpreter.Of(path)
 	if !ok {
 		return path, args, done, nil
+	}
+	if err := submission.CheckArgs(args); err != nil {
+		return "", nil, done, err
 	}
 	store := interpreter.Usual()
 	if _, err := os.Stat(path); err != nil {

@@ -89,6 +89,7 @@ func (m *mapFlags) run(cmd *cobra.Command) (err error) {
 	if m.follow.Halt, err = mapping.ParseHalt(m.halt); err != nil {
 		return err
 	}
+	m.of.Check = checkModule
 	plan, err := mapping.NewPlan(m.of, cmd.InOrStdin())
 	if err != nil {
 		return err

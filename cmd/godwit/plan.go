@@ -29,7 +29,7 @@ nine in ten between the other two. docs/measured.md says how often that held.`,
 		Example: `  godwit plan render.yaml
   godwit plan render.yaml --overlay lab --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job, err := submission.Read(args[0], args[1:])
+			job, err := submission.Read(args[0], args[1:], checkModule)
 			if err != nil {
 				return err
 			}

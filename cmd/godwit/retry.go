@@ -13,7 +13,6 @@ import (
 	"godwit/internal/failure"
 	"godwit/lab/progress"
 	"godwit/lab/submission"
-	"godwit/sandbox"
 	"godwit/task"
 )
 
@@ -91,7 +90,7 @@ func putModule(ctx context.Context, client *api.Client, path string) (task.CID, 
 	if err != nil {
 		return "", failure.Usage("", "reading the module: %w", err)
 	}
-	if err := sandbox.CheckModule(b); err != nil {
+	if err := checkModule(b); err != nil {
 		return "", err
 	}
 	reply, err := client.PutFile(ctx, bytes.NewReader(b))

@@ -191,6 +191,17 @@ func sandboxCommand() ([]string, error) {
 	return []string{exe, sandboxVerb}, nil
 }
 
+// checkModule validates a module in a process of its own, since it may come from a stranger. The error is a
+// *sandbox.ModuleError if the module cannot run.
+func checkModule(module []byte) error {
+	command, err := sandboxCommand()
+	if err != nil {
+		return err
+	}
+	_, err = sandbox.CheckIn(context.Background(), command, module, false)
+	return err
+}
+
 // sandboxVerb is the hidden verb behind every running task. It is answered
 // before the command tree is built: see main.
 const sandboxVerb = "sandbox"

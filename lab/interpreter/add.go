@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"godwit/internal/failure"
-	"godwit/sandbox"
 )
 
 // hosts has Go programs that are interpreters. ".txt" is not part of a name.
@@ -23,8 +22,8 @@ var hosts embed.FS
 
 // Add gets a language's interpreter by its recipe, checks that it runs here, and keeps it in place of one that is
 // there. What a client of a registry says goes to log when it fails.
-func (s Store) Add(ctx context.Context, r Recipe, log io.Writer) error {
-	return s.replace(r, func(part string) error {
+func (s Store) Add(ctx context.Context, r Recipe, log io.Writer, check func(module []byte) error) error {
+	return s.replace(r, check, func(part string) error {
 		if r.host != "" {
 			return build(ctx, r, part, log)
 		}
@@ -34,12 +33,12 @@ func (s Store) Add(ctx context.Context, r Recipe, log io.Writer) error {
 
 // AddFile keeps a module as a language's interpreter, with the files below root that the recipe names; root may be ""
 // where it names none. The script's path and arguments will be the module's arguments.
-func (s Store) AddFile(r Recipe, module, root string) error {
+func (s Store) AddFile(r Recipe, module, root string, check func(module []byte) error) error {
 	if len(r.Root) > 0 && root == "" {
 		return failure.Usage("give the directory that has "+strings.Join(r.Root, " and ")+" with --root",
 			"%s needs files beside its module", r.Language)
 	}
-	return s.replace(r, func(part string) error {
+	return s.replace(r, check, func(part string) error {
 		if err := copyFile(module, filepath.Join(part, moduleName)); err != nil {
 			return failure.Usage("", "%w", err)
 		}
@@ -57,7 +56,7 @@ func (s Store) AddFile(r Recipe, module, root string) error {
 }
 
 // replace has make fill a directory, and puts it in the place of the language's when it is whole.
-func (s Store) replace(r Recipe, make func(part string) error) (err error) {
+func (s Store) replace(r Recipe, check func(module []byte) error, make func(part string) error) (err error) {
 	if err := os.MkdirAll(string(s), 0o777); err != nil {
 		return fmt.Errorf("making the directory of interpreters: %w", err)
 	}
@@ -73,7 +72,7 @@ func (s Store) replace(r Recipe, make func(part string) error) (err error) {
 	if err != nil {
 		return fmt.Errorf("reading the interpreter: %w", err)
 	}
-	if err := sandbox.CheckModule(code); err != nil {
+	if err := check(code); err != nil {
 		return fmt.Errorf("the interpreter of %s does not run here: %w", r.Language, err)
 	}
 	for _, name := range r.Root {

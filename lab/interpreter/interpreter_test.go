@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"godwit/internal/noop"
+	"godwit/sandbox"
 	"godwit/task"
 )
 
@@ -82,7 +83,7 @@ func TestAddFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.AddFile(python, filepath.Join(dir, "good.wasm"), dir); err == nil {
+	if err := store.AddFile(python, filepath.Join(dir, "good.wasm"), dir, sandbox.CheckModule); err == nil {
 		t.Error("Python without its library was taken")
 	}
 	for _, name := range python.Root {
@@ -94,10 +95,10 @@ func TestAddFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := store.AddFile(python, filepath.Join(dir, "good.wasm"), dir); err != nil {
+	if err := store.AddFile(python, filepath.Join(dir, "good.wasm"), dir, sandbox.CheckModule); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.AddFile(python, filepath.Join(dir, "bad.wasm"), dir); err == nil {
+	if err := store.AddFile(python, filepath.Join(dir, "bad.wasm"), dir, sandbox.CheckModule); err == nil {
 		t.Error("what is no module was taken")
 	}
 	path, err := store.Module(python)
@@ -123,7 +124,7 @@ func TestStage(t *testing.T) {
 	if err := os.WriteFile(module, noop.Module, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.AddFile(lua, module, ""); err != nil {
+	if err := store.AddFile(lua, module, "", sandbox.CheckModule); err != nil {
 		t.Fatal(err)
 	}
 	script := filepath.Join(dir, "a b.lua")

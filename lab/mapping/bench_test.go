@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"godwit/sandbox"
 )
 
 // start is a module whose _start does nothing.
@@ -23,7 +25,7 @@ func BenchmarkNewPlan(b *testing.B) {
 		fmt.Fprintf(&text, "input %d\n", i)
 	}
 	for b.Loop() {
-		p, err := NewPlan(Options{Module: module}, bytes.NewReader(text.Bytes()))
+		p, err := NewPlan(Options{Module: module, Check: sandbox.CheckModule}, bytes.NewReader(text.Bytes()))
 		if err != nil {
 			b.Fatal(err)
 		}

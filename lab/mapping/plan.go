@@ -9,15 +9,15 @@ import (
 	"strings"
 
 	"godwit/internal/failure"
-	"godwit/sandbox"
 	"godwit/task"
 	"godwit/task/table"
 )
 
 // Options say what to map.
 type Options struct {
-	Module  string // path
-	Name    string // of the job; "" for the module's
+	Module  string                    // path
+	Check   func(module []byte) error // returns why the module cannot run
+	Name    string                    // of the job; "" for the module's
 	Args    []string
 	Sources []Source // none: lines of standard input
 	Files   []string // names of files with placeholders: each task has its own
@@ -45,7 +45,7 @@ func NewPlan(o Options, stdin io.Reader) (p *Plan, err error) {
 	if p.code, err = os.ReadFile(o.Module); err != nil {
 		return nil, failure.Usage("`godwit build DIR` makes modules from Go and C programs", "reading the module: %w", err)
 	}
-	if err := sandbox.CheckModule(p.code); err != nil {
+	if err := o.Check(p.code); err != nil {
 		return nil, failure.Usage("`godwit build DIR` makes modules from Go and C programs", "module %s: %w", o.Module, err)
 	}
 	if len(o.Sources) == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"godwit/internal/noop"
+	"godwit/sandbox"
 )
 
 // Arguments that JSON would change on the way to the node are refused, and the place is named.
@@ -15,11 +16,11 @@ func TestArgumentsMustBeUTF8(t *testing.T) {
 	if err := os.WriteFile(path, noop.Module, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(path, []string{"a", "", "b\xffc"}); err == nil ||
+	if _, err := Read(path, []string{"a", "", "b\xffc"}, sandbox.CheckModule); err == nil ||
 		!strings.Contains(err.Error(), `argument 3: "b\xffc" is not valid UTF-8`) {
 		t.Errorf("got %v", err)
 	}
-	j, err := Read(path, []string{"a", "", "ä\ufffd", "x=y"})
+	j, err := Read(path, []string{"a", "", "ä\ufffd", "x=y"}, sandbox.CheckModule)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"godwit/api/apitest"
 	"godwit/blocks"
 	"godwit/internal/noop"
+	"godwit/sandbox"
 	"godwit/task"
 	"godwit/task/table"
 )
@@ -50,7 +51,7 @@ func TestInputsFound(t *testing.T) {
 		"files: ['odd[1]']":             "odd[1]",
 		"files: [in/]":                  "in/.hidden.png in/x.png in/y/z.png",
 	} {
-		s, err := Read(filepath.Join(written(t, text+"\n", tree()), "job.yaml"), nil)
+		s, err := Read(filepath.Join(written(t, text+"\n", tree()), "job.yaml"), nil, sandbox.CheckModule)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -88,7 +89,7 @@ func TestInputsRefused(t *testing.T) {
 		if err := os.Symlink("/etc/hostname", filepath.Join(dir, "loop/out")); err != nil {
 			t.Skip("links cannot be made here")
 		}
-		_, err := Read(filepath.Join(dir, "job.yaml"), nil)
+		_, err := Read(filepath.Join(dir, "job.yaml"), nil, sandbox.CheckModule)
 		e, ok := err.(*task.Error)
 		if !ok || !strings.Contains(err.Error(), want) || e.Hint == "" {
 			t.Errorf("%s: %v, want %s with a hint", text, err, want)
@@ -147,7 +148,7 @@ func TestInputsImported(t *testing.T) {
 	n := &storing{files: map[task.CID][]byte{}}
 	client := n.client(t)
 	for round, posts := range []int{4, 3} { // the module and the small ones
-		s, err := Read(path, nil)
+		s, err := Read(path, nil, sandbox.CheckModule)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +180,7 @@ func TestInputThatChanges(t *testing.T) {
 		"gone":    os.Remove,
 	} {
 		dir := written(t, "files: [data/, 'in/*']\n", tree())
-		s, err := Read(filepath.Join(dir, "job.yaml"), nil)
+		s, err := Read(filepath.Join(dir, "job.yaml"), nil, sandbox.CheckModule)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +216,7 @@ args: ["{{.image.name}}", "{{.image.stem}}", "{{.image}}", "{{.case.alpha}}"]
 files: ["{{.image.path}}", "{{.case.in_dir}}"]
 `
 	t.Setenv("TMPDIR", t.TempDir())
-	s, err := Read(filepath.Join(written(t, text, files), "job.yaml"), nil)
+	s, err := Read(filepath.Join(written(t, text, files), "job.yaml"), nil, sandbox.CheckModule)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +285,7 @@ func TestTablesOfStagesRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("TMPDIR", t.TempDir())
-		_, err := Read(path, nil)
+		_, err := Read(path, nil, sandbox.CheckModule)
 		if e, ok := err.(*task.Error); !ok || !strings.Contains(err.Error(), want) || e.Hint == "" {
 			t.Errorf("%s: %v, want %s with a hint", axis, err, want)
 		}
@@ -312,7 +313,7 @@ func TestTablesRefused(t *testing.T) {
 		files["ragged.csv"], files["good.csv"], files["none"] = "a,b\n1,2\n3\n", "a,b\n1,2\n3,4\n", ""
 		dir := written(t, text+"\n", files)
 		t.Setenv("TMPDIR", t.TempDir())
-		_, err := Read(filepath.Join(dir, "job.yaml"), nil)
+		_, err := Read(filepath.Join(dir, "job.yaml"), nil, sandbox.CheckModule)
 		e, ok := err.(*task.Error)
 		if !ok || !strings.Contains(err.Error(), want) || e.Hint == "" {
 			t.Errorf("%s: %v, want %s with a hint", text, err, want)

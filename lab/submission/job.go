@@ -14,11 +14,12 @@ type Job struct {
 	Text   string // of the job file; "" for a bare module
 	args   []string
 	File   *task.File
-	module string            // path
-	Code   []byte            // the module
-	stages map[string][]byte // modules of a job with stages, by stage
-	dir    *os.Root          // of the job file; inputs are read below it
-	inputs []input           // below dir, sorted by name
+	module string                    // path
+	check  func(module []byte) error // returns a *sandbox.ModuleError for one that cannot run
+	Code   []byte                    // the module
+	stages map[string][]byte         // modules of a job with stages, by stage
+	dir    *os.Root                  // of the job file; inputs are read below it
+	inputs []input                   // below dir, sorted by name
 	tables []axisTable
 	// Import is told how far the inputs are stored; nil: nobody is.
 	Import Import

@@ -21,15 +21,16 @@ import (
 )
 
 // Read reads a job file, or makes one for a bare module, and checks
-// all of it: nothing is sent before everything is known to be there and right. Close the job.
-func Read(path string, args []string) (*Job, error) {
-	for i, a := range args { // JSON, which carries them to the node, would change other text
-		if !utf8.ValidString(a) {
-			return nil, failure.Usage("put such text into an input file, or run `godwit exec`",
-				"argument %d: %q is not valid UTF-8", i+1, a)
-		}
+// all of it: nothing is sent before everything is known to be there and right. check returns a *sandbox.ModuleError for a
+// module that cannot run; nil leaves the modules' code to the node, which validates it too. Close the job.
+func Read(path string, args []string, check func(module []byte) error) (*Job, error) {
+	if err := CheckArgs(args); err != nil {
+		return nil, err
 	}
-	s := &Job{Name: filepath.Base(path), args: args}
+	if check == nil {
+		check = sandbox.CheckSections
+	}
+	s := &Job{Name: filepath.Base(path), args: args, check: check}
 	dir := filepath.Dir(path)
 	if strings.HasSuffix(path, ".wasm") {
 		s.File, s.module = task.DefaultFile(path, args), path
@@ -56,6 +57,18 @@ func Read(path string, args []string) (*Job, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// CheckArgs returns an error if an argument is not valid UTF-8, since JSON, which carries arguments to the node, would
+// change it.
+func CheckArgs(args []string) error {
+	for i, a := range args {
+		if !utf8.ValidString(a) {
+			return failure.Usage("put such text into an input file, or run `godwit exec`",
+				"argument %d: %q is not valid UTF-8", i+1, a)
+		}
+	}
+	return nil
 }
 
 func (s *Job) readFile(path string) error {
@@ -88,11 +101,12 @@ func (s *Job) readModule(where, path string) ([]byte, error) {
 		return nil, s.File.ErrorAt(where, fmt.Sprintf("module %s: %s", path, reason(err)),
 			"`godwit build DIR` makes modules from Go and C programs")
 	}
+	err = s.check(b)
 	var bad *sandbox.ModuleError
-	if errors.As(sandbox.CheckModule(b), &bad) {
+	if errors.As(err, &bad) {
 		return nil, s.File.ErrorAt(where, fmt.Sprintf("module %s: %s", path, bad.Reason), bad.Hint)
 	}
-	return b, nil
+	return b, err
 }
 
 // readStages reads the modules of all stages, of a job file in dir.

@@ -15,6 +15,12 @@ type Readier interface {
 	Ready(ctx context.Context, module task.CID, path string) error
 }
 
+// A Checker is a Runner that can validate a program from a stranger without danger to the node.
+type Checker interface {
+	// Check returns a *sandbox.ModuleError if the module cannot run on any worker.
+	Check(ctx context.Context, module []byte) error
+}
+
 // Ready has a program that is stored here made ready to run, since a task is about to want it: the first task of a
 // large one would wait until it is compiled. It does so only while the owner lends a core on which nothing runs, and
 // one program at a time: the others are compiled when their first tasks come, as ever. It is called on the loop.

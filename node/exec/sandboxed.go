@@ -78,6 +78,12 @@ func (r *Sandboxed) Ready(ctx context.Context, module task.CID, path string) err
 	return r.pools.usual.Prepare(ctx, string(module), path)
 }
 
+// Check implements Checker: it validates the module in a process of its own.
+func (r *Sandboxed) Check(ctx context.Context, module []byte) error {
+	_, err := r.pools.usual.Check(ctx, module, false)
+	return err
+}
+
 // ReadsFiles implements Runner.
 func (r *Sandboxed) ReadsFiles() bool { return true }
 

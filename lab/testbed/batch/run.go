@@ -74,7 +74,7 @@ func (o *Options) submission() (*submission.Job, error) {
 		return nil, failure.Usage("", "--tasks and --cores must be at least 1, --work not negative")
 	}
 	if o.JobFile != "" {
-		return submission.Read(o.JobFile, nil)
+		return submission.Read(o.JobFile, nil, nil)
 	}
 	text := fmt.Sprintf("name: swarm\nmodule: noop.wasm\nwork: %s\nmemory: 1MiB\nsweep:\n  task: {from: 1, to: %d}\n",
 		o.Work, o.Tasks)
