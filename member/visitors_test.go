@@ -120,3 +120,19 @@ func TestVisitorWithDelegationKeepsItsEntry(t *testing.T) {
 		t.Error("strangers crowd out a submitter with a job here")
 	}
 }
+
+// A visitor is known for long ten minutes after its first advert, and not before.
+func TestVisitorIsKnownLongAfterTenMinutes(t *testing.T) {
+	s, h := halved(t)
+	s.pass(2*overlay.MinUptime, func() bool { return false })
+	p := strangersOf(h, 100, 1)[0]
+	h.visit(p, 1, "")
+	if h.m.KnowsLong(p) {
+		t.Error("a visitor is known for long at once")
+	}
+	s.pass(overlay.MinUptime, func() bool { return false })
+	h.visit(p, 2, "")
+	if !h.m.KnowsLong(p) {
+		t.Error("a visitor isn't known for long after ten minutes")
+	}
+}

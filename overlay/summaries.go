@@ -46,9 +46,8 @@ func (t *Summaries) Take(s Summary, now time.Time, e *Evidence) bool {
 	if e != nil && e.Check(&s) != nil {
 		return false
 	}
-	if known && old.Cell != s.Cell {
-		t.remove(s.Leader)
-		known = false
+	if known && (old.Cell != s.Cell || old.over) {
+		t.remove(s.Leader) // a leader that stepped down and comes back begins anew
 	}
 	t.expire(s.Cell, now)
 	line := t.cells[s.Cell]
