@@ -18,6 +18,8 @@ type attacked struct {
 	rows      string // with commas between them; "" is all
 	times     int    // variations of each attack
 	strangers int    // of a crowd
+	virtual   bool   // variations in virtual time only
+	only      int    // number of the single such variation to play; below 0 for all
 }
 
 // names returns the rows that were asked for, none for all.
@@ -72,7 +74,8 @@ func (p prize) Kill() { p.n.kill() }
 // besieged has strangers attack nodes, and tells what held.
 func besieged(ctx context.Context, t *trial) error {
 	report, err := hostile.Run(ctx, hostile.Options{
-		Rows: t.names(), Times: t.times, Strangers: t.strangers, Seed: t.seed, Dir: t.dir, Say: t.say,
+		Rows: t.names(), Times: t.times, Strangers: t.strangers, Seed: t.seed, Only: t.only,
+		VirtualOnly: t.virtual, Dir: t.dir, Say: t.say,
 		Start: func(ctx context.Context, s hostile.Spec) (hostile.Node, error) { return t.raise(ctx, s) },
 	})
 	t.report.Rows = report

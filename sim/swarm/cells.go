@@ -15,6 +15,9 @@ type cellNet struct{ n *node }
 func (c cellNet) firstCell() (overlay.Cell, overlay.Lineage) {
 	n := c.n
 	number := overlay.CellNumber(n.w.overlay, n.id)
+	if n.w.stage != nil && n.w.now > 0 { // as a live node begins, which knows nothing of cells
+		return overlay.Cell{}, nil
+	}
 	at, lineage, found := overlay.Cell{}, overlay.Lineage(nil), false
 	for _, s := range n.w.tableOf(n.w.anybody()) {
 		if s.Cell.Holds(number) && (!found || s.Cell.Bits > at.Bits) {
@@ -24,10 +27,8 @@ func (c cellNet) firstCell() (overlay.Cell, overlay.Lineage) {
 	if found {
 		return at, lineage
 	}
-	for bits := range n.w.opt.Bits { // the divisions were before the start
-		lineage = append(lineage, overlay.Division{Epoch: uint64(bits) + 1})
-	}
-	return overlay.CellOf(number, n.w.opt.Bits), lineage
+	first := overlay.CellOf(number, n.w.opt.Bits)
+	return first, n.w.firstLineage(first)
 }
 
 // anybody is a node that is up; nil for none.
@@ -45,7 +46,7 @@ func (w *world) tableOf(n *node) []overlay.Summary {
 	if n == nil {
 		return nil
 	}
-	if leader := w.byID[n.m.Leader().Leader]; leader != nil && leader.up {
+	if leader := w.byID[n.m.Leader().Leader]; leader != nil && leader.up && !leader.strange {
 		n = leader
 	}
 	return n.m.Summaries()
@@ -110,6 +111,9 @@ func (c cellNet) askCells(e member.AskCells) {
 		c.ask(to)
 		return
 	}
+	if to := w.stage.visited(n); to != nil {
+		c.ask(to)
+	}
 	asked := map[*node]bool{n: true}
 	for range e.Peers {
 		if to := w.anybody(); to != nil && !asked[to] {
@@ -127,6 +131,9 @@ func (c cellNet) ask(to *node) {
 	}
 	var table []overlay.Summary
 	n.request(to, overlay.RenewEvery, func() { table = n.w.tableOf(to) }, func(ok, _ bool) {
+		if to.strange {
+			table = n.w.stage.cellsOf(to, n)
+		}
 		if ok {
 			n.tell(member.Summarised{Of: n.m, From: to.id, Summaries: table})
 		}
@@ -137,12 +144,12 @@ func (c cellNet) ask(to *node) {
 func (c cellNet) greets(e member.Greet) {
 	n := c.n
 	w := n.w
-	to := w.byID[e.To]
+	to := w.peer(e.To)
 	l := n.with(to)
 	at := max(w.now+w.delay(), l.heard)
 	l.heard = at
 	w.queue.add(at, talking, func() {
-		if to.up {
+		if to.up && !to.strange {
 			to.turn(func() { to.tell(member.Advertised{Advert: &e.Advert}) })
 		}
 	})

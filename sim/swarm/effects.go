@@ -73,7 +73,9 @@ func (n *node) persist(p message.Persist) {
 }
 
 func (n *node) post(e message.Send) {
-	vouch(&e.Message)
+	if !n.w.opt.Signed {
+		vouch(&e.Message)
+	}
 	if e.To == n.id {
 		if n.own == nil {
 			n.own = n.w.letters.empty()
@@ -81,7 +83,7 @@ func (n *node) post(e message.Send) {
 		n.own = append(n.own, e.Message)
 		return
 	}
-	to := n.w.byID[e.To]
+	to := n.w.peer(e.To)
 	for i := range n.lines {
 		if n.lines[i].to == to {
 			n.lines[i].messages = append(n.lines[i].messages, e.Message)

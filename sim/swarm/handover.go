@@ -19,7 +19,7 @@ func (n *node) handOver(e message.HandOver) {
 		case r.held && !r.saving:
 			n.step(n.m.Worker(), message.NotHanded{Task: e.Task, Attempt: e.Attempt, Reason: "its state is only being brought"})
 		default:
-			to := n.w.byID[e.To]
+			to := n.w.peer(e.To)
 			r.give = &give{r: r, e: e, to: to, life: to.life, begun: n.w.now}
 			r.give.open(n.w.now + offerWait)
 		}

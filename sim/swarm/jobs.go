@@ -146,17 +146,18 @@ func (w *world) handOver() {
 }
 
 // hand has a node sign a job and offer it.
-func (w *world) hand(j *jobBook, n *node) {
+func (w *world) hand(j *jobBook, n *node) task.JobID {
 	rec, err := w.cfg.Opened.Sign(j.spec, n.key)
 	if err != nil {
 		w.note(err)
-		return
+		return ""
 	}
 	id, _ := w.cfg.Opened.Names(&rec)
 	w.jobs[id], j.giver = j, n
 	w.sizes[task.CID(id)] = int64(len(rec.Encode()))
 	n.blocks[task.CID(id)], n.blocks[j.spec.Module] = true, true
 	n.turn(func() { n.step(n.m.Submitter(), message.Offer{Record: rec}) })
+	return id
 }
 
 // submitterNow is whom the next job is given to; nil for nobody.

@@ -60,7 +60,11 @@ func (l *letter) arrive() {
 		if l.dials {
 			from.link(to)
 		}
-		to.turn(func() { to.hear(from, l.messages, &l.said) })
+		if to.strange {
+			to.w.stage.overhear(to, from, l.messages)
+		} else {
+			to.turn(func() { to.hear(from, l.messages, &l.said) })
+		}
 	}
 	from.w.letters.back(l)
 }
@@ -129,7 +133,11 @@ func (n *node) disconnect(after time.Duration) {
 func (n *node) link(to *node) {
 	w := n.w
 	life, toLife := n.life, to.life
-	if !n.up {
+	switch {
+	case !n.up:
+		return
+	case n.strange || to.strange:
+		n.linkStranger(to)
 		return
 	}
 	to.with(n).life = life
@@ -153,6 +161,10 @@ func (n *node) cut(to *node) {
 		return
 	}
 	n.with(to).life = 0
+	if to.strange {
+		to.with(n).life = 0
+		return
+	}
 	life := n.life
 	to.after(n.w.delay(), talking, func() {
 		if to.linked(n) == life {

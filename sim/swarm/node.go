@@ -24,7 +24,7 @@ func (n *node) boot() {
 	n.peer = member.New(member.Config{
 		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool,
 		Draw:     w.opt.Script.drawOf(n.index, w.adverts.Float64),
-		Unsigned: true, Lazy: true, Cells: w.opt.Cells,
+		Unsigned: !w.opt.Signed, SignResult: n.signResult(), Lazy: true, Cells: w.opt.Cells,
 		Experiment: member.Experiment{Rules: &w.cfg.Rules, Coordinators: w.opt.Coordinators},
 	}, w.clock)
 	n.m = member.NewMember(n.peer, w.manifest, nil, w.cfg)

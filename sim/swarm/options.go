@@ -59,6 +59,11 @@ type Options struct {
 	Walled bool
 	// Script fixes what is otherwise drawn.
 	Script Script
+	// Signed has results, receipts, adverts and summaries be signed and verified, as live ones are. It is
+	// slow, and needed only if somebody lies.
+	Signed bool
+	// Attack adds peers that lie; nil adds none. It needs Signed.
+	Attack *Attack
 	// Watch, if not nil, is told of every decision of every machine, in order.
 	Watch func(Decision)
 	// Led, if not nil, is told whenever a node begins to lead, goes on in another
@@ -195,6 +200,7 @@ func (o *Options) complete(s *sim.Scenario) error {
 	refuse((s.Checkpoints.Every > 0 || s.Checkpoints.Auto) && !s.Checkpoints.Away,
 		"the machines send checkpoints to the coordinators: set the checkpoints' away")
 	refuse(s.ScanAll, "the coordinator scans the hosts that run tasks: leave scan_all out")
+	refuse(o.Attack != nil && !o.Signed, "an attack on machines that verify no signature shows nothing: set signed")
 	errs = append(errs, o.Script.check(len(s.Trace.Hosts)+o.Submitters, len(s.Trace.Hosts)))
 	return errors.Join(errs...)
 }

@@ -49,7 +49,9 @@ func (q *question) arrive() {
 	}
 	switch {
 	case !q.lost && to.up:
-		to.turn(q.there)
+		if !to.strange {
+			to.turn(q.there)
+		}
 		if late {
 			q.answer(max(w.now, q.begun+q.wait), false, false)
 		} else {

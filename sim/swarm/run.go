@@ -41,8 +41,11 @@ func Run(s *sim.Scenario, opt Options) (*sim.Report, error) {
 	r := w.report()
 	w.drained = true
 	w.until(w.span + drainTime)
-	if w.err == nil {
+	if w.err == nil && w.opt.Attack == nil { // what strangers report is in no book
 		w.balance(r)
+	}
+	if a := w.opt.Attack; a != nil && a.Ended != nil {
+		a.Ended(w.stage)
 	}
 	if opt.Stats != nil {
 		w.undelivered()
@@ -95,6 +98,7 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 		}
 		w.nodes, w.byID[n.id] = append(w.nodes, n), n
 	}
+	w.addStrangers()
 	return w, nil
 }
 
@@ -107,6 +111,14 @@ func (w *world) newNode(i int) *node {
 	}
 	n.recorder = predictor.NewRecorder(n.pool)
 	return n
+}
+
+// signResult returns what signs the results of the node's worker; nil where they come signed.
+func (n *node) signResult() func([]byte) []byte {
+	if !n.w.opt.Signed {
+		return nil
+	}
+	return func(message []byte) []byte { return ed25519.Sign(n.key, message) }
 }
 
 // Key is the key of node i of a run: the hosts in the order of the trace, then
@@ -139,11 +151,14 @@ func (w *world) start() {
 	w.arrive()
 	w.opt.Script.follow(w)
 	w.queue.add(0, arriving, w.refill)
+	if a := w.opt.Attack; a != nil && a.Begin != nil {
+		a.Begin(w.stage)
+	}
 }
 
 // until lets time pass.
 func (w *world) until(end time.Duration) {
-	for w.err == nil {
+	for w.err == nil && !w.stopped {
 		e, ok := w.queue.next(end)
 		if !ok {
 			break

@@ -86,11 +86,11 @@ func (s *Script) follow(w *world) {
 }
 
 // handScripted hands in a job of the script.
-func (w *world) handScripted(j *Job) {
+func (w *world) handScripted(j *Job) task.JobID {
 	n := w.nodes[j.Node]
 	if !n.up {
 		w.note(fmt.Errorf("script: node %d is not up to be handed a job", j.Node))
-		return
+		return ""
 	}
 	spec := &j.Spec
 	b := &jobBook{spec: spec}
@@ -104,5 +104,5 @@ func (w *world) handScripted(j *Job) {
 		w.waiting++
 		w.inside(1)
 	}
-	w.hand(b, n)
+	return w.hand(b, n)
 }

@@ -31,14 +31,19 @@ type world struct {
 	nodes    []*node
 	letters  letters
 	byID     map[peerID]*node
+	nowhere  *node  // stands for peers that do not exist
+	stage    *Stage // of the attack; nil without one
 	manifest overlay.Manifest
 	overlay  overlay.ID
+	// divisions are those that the overlay began with, by the cell that was divided.
+	divisions map[overlay.Cell]overlay.Division
 
 	slots   int
 	every   time.Duration // between checkpoints; 0 for never, or where each node says
 	canSave bool          // tasks have checkpoints at all
 	sizes   map[task.CID]int64
 	saves   map[task.CID]save
+	stopped bool // an attack has ended the run
 	drained bool // the run is over: what follows is in no report
 }
 
@@ -69,6 +74,7 @@ type node struct {
 	links
 	agenda
 
+	strange bool // it is a stranger of an attack, without machines
 	up      bool
 	refuses bool // while it is down: its machine is there and turns dials down
 	life    int  // counts starts

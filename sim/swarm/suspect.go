@@ -19,7 +19,7 @@ func (n *node) ask(e member.Effect) {
 	case member.Ping:
 		n.probe(e.Peer, e.Wait, func(there, _ bool) { n.tell(member.Pinged{Peer: e.Peer, There: there}) })
 	case member.Cut:
-		n.cut(n.w.byID[e.Peer]) // a new connection would have been told, and ended the suspicion
+		n.cut(n.w.peer(e.Peer)) // a new connection would have been told, and ended the suspicion
 	case member.AskCells:
 		cellNet{n}.askCells(e)
 	case member.Notice:
@@ -38,13 +38,13 @@ func (n *node) ask(e member.Effect) {
 }
 
 func (n *node) probe(peer task.PeerID, wait time.Duration, done func(there, refused bool)) {
-	n.request(n.w.byID[peer], wait, func() {}, done)
+	n.request(n.w.peer(peer), wait, func() {}, done)
 }
 
 // probeVia has another member ask a peer. An answer that comes with the end of
 // the wait is too late: the suspicion's own clock is first.
 func (n *node) probeVia(peer, via task.PeerID, wait time.Duration) {
-	v := n.w.byID[via]
+	v := n.w.peer(via)
 	life := n.life
 	tell := func(there bool) {
 		if n.up && n.life == life {
@@ -56,7 +56,7 @@ func (n *node) probeVia(peer, via task.PeerID, wait time.Duration) {
 			n.w.queue.add(n.w.now+n.w.delay(), talking, func() { tell(there) })
 		})
 	}, func(ok, _ bool) {
-		if !ok {
+		if !ok || v.strange {
 			tell(false)
 		}
 	})

@@ -83,7 +83,7 @@ func (n *node) readerOf(a *overlay.Advert, pooled time.Time) *predictor.Reader {
 func (v view) Neighbours() []task.PeerID {
 	var peers []task.PeerID
 	for i := range v.n.neighbours() {
-		peers = append(peers, v.n.w.nodes[i].id)
+		peers = append(peers, v.n.w.peerAt(i).id)
 	}
 	return peers
 }

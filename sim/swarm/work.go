@@ -187,7 +187,12 @@ func (r *run) endAs(res task.Result, handed *message.Handed) {
 	n.runs = slices.DeleteFunc(n.runs, func(o *run) bool { return o == r })
 	res.Task, res.CPU = r.start.Task, time.Duration(r.done-r.from)
 	res.Wall = res.CPU
-	n.w.note(res.Sign(n.key))
+	if n.w.opt.Signed { // the worker signs it
+		res.Receipt = r.start.Receipt
+		n.w.note(res.Signable(n.id))
+	} else {
+		n.w.note(res.Sign(n.key))
+	}
 	n.at(n.peer.FreeChanged)
 	if r.then != nil && handed == nil {
 		n.at(n.peer.LeaveLater)

@@ -5,26 +5,31 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // An attack is one row of the report.
 type attack struct {
 	id     string // of the threat
+	threat string // in a few words, for the table; "" for rows that are not in it
 	before string // what came of it before anything was done about it
 	// plain attacks need nodes of their own, so that what they do to them is told apart;
 	// the others are played one after the other on nodes under which an honest job goes on.
 	plain bool
 	// level has how late the leader's renewals of its lease come judged too.
 	level bool
+	// limit bounds the attack on real nodes; 0 is the usual limit.
+	limit time.Duration
 	// disk is what owners let the nodes keep, in bytes; 0 is the usual.
 	disk int64
+	// play attacks real nodes; nil for rows that run in virtual time only (package virtual).
 	play func(ctx context.Context, f *field, row *Row) error
 }
 
 // attacks are all of them, in the order in which they are played: what fills memory and
 // disks last.
 func attacks() []attack {
-	return slices.Concat(poisons(), claims(), forgeries(), thefts(), words(), ledgers(), quotas(), crowds(), walls(),
+	return slices.Concat(pools(), poisons(), claims(), forgeries(), thefts(), words(), ledgers(), quotas(), crowds(), walls(),
 		secrets(), roads(), disks(), leaders())
 }
 

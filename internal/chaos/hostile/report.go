@@ -15,6 +15,44 @@ type Row struct {
 	Now    []string `json:"now"`    // what was measured
 	Broken []string `json:"broken,omitempty"`
 	TookS  float64  `json:"took_s"`
+
+	Threat string  `json:"threat,omitempty"` // in a few words; "" for rows that are not in the table
+	Varied *Varied `json:"varied,omitempty"` // nil for rows without counted variations
+}
+
+// Varied counts the variations of an attack by what came of them.
+type Varied struct {
+	Runs      int    `json:"runs"`
+	Succeeded int    `json:"succeeded"` // runs in which the attack succeeded
+	Right     int    `json:"right"`     // results of honest jobs in the other runs
+	Wrong     int    `json:"wrong"`
+	Lost      int    `json:"lost"`
+	Twice     int    `json:"twice"`
+	Seed      uint64 `json:"seed"`
+	Of        string `json:"of"` // what varied
+}
+
+// String describes the counts in one line.
+func (v *Varied) String() string {
+	s := fmt.Sprintf("%d of %d succeed", v.Succeeded, v.Runs)
+	if done := v.Right + v.Wrong + v.Lost + v.Twice; done > 0 {
+		s += fmt.Sprintf("; honest tasks: %d right once, %d wrong, %d lost, %d twice", v.Right, v.Wrong, v.Lost, v.Twice)
+	}
+	return s
+}
+
+// judge breaks the row if an attack succeeded, or an honest job did not end right.
+func (r *Row) judge(v *Varied, first string) {
+	r.Varied = v
+	r.tried(v.Runs, "%s (seed %d)", v.Of, v.Seed)
+	r.now("%s", v)
+	if v.Succeeded > 0 {
+		r.broke("the attack succeeded in %d of %d runs, first: %s", v.Succeeded, v.Runs, first)
+	}
+	if v.Wrong+v.Lost+v.Twice > 0 {
+		r.broke("of %d tasks of honest jobs, %d were wrong, %d were lost and %d were delivered twice",
+			v.Right+v.Wrong+v.Lost, v.Wrong, v.Lost, v.Twice)
+	}
 }
 
 // Holds reports whether nothing was broken.
@@ -65,7 +103,29 @@ func (r *Report) Write(w io.Writer) error {
 			fmt.Fprintf(&b, "       BROKEN  %s\n", what)
 		}
 	}
+	r.table(&b)
 	fmt.Fprintf(&b, "%d of %d rows hold\n", holds, len(r.Rows))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// table prints the rows that have counted variations: the outcome before the fix, and now.
+func (r *Report) table(b *strings.Builder) {
+	for i, row := range r.Rows {
+		if row.Threat == "" {
+			continue
+		}
+		if i == 0 || r.Rows[i-1].Threat == "" {
+			fmt.Fprintf(b, "\n%-4s | %-6s | %s\n", "row", "now", "threat, outcome before, outcome now")
+		}
+		verdict, now := "open", strings.Join(row.Now, "; ")
+		if row.Holds() {
+			verdict = "holds"
+		}
+		if row.Varied != nil {
+			now = row.Varied.String()
+		}
+		fmt.Fprintf(b, "%-4s | %-6s | %s\n     |        | before: %s\n     |        | now:    %s\n", row.ID, verdict,
+			row.Threat, row.Before, now)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"godwit/internal/chaos/hostile/virtual"
 	"godwit/task"
 )
 
@@ -39,9 +40,12 @@ type Options struct {
 	Times     int      // variations of each attack, at least 1
 	Strangers int      // of a crowd, at least 1
 	Seed      uint64   // of every choice
-	Dir       string   // for files of the run
-	Start     func(ctx context.Context, s Spec) (Node, error)
-	Say       func(format string, args ...any) // progress
+	Only      int      // number of the single variation to play in virtual time; below 0 all are played
+	// VirtualOnly leaves out real nodes: only variations in virtual time are played.
+	VirtualOnly bool
+	Dir         string // for files of the run
+	Start       func(ctx context.Context, s Spec) (Node, error)
+	Say         func(format string, args ...any) // progress
 }
 
 // Run plays the attacks. The error is of the run itself: that the nodes could not be
@@ -64,7 +68,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 		report.Rows = append(report.Rows, row)
 	}
-	report.Rows = append(report.Rows, t.end(ctx))
+	if !t.honest.first.IsZero() {
+		report.Rows = append(report.Rows, t.end(ctx))
+	}
 	return report, ctx.Err()
 }
 
@@ -79,15 +85,50 @@ type tour struct {
 
 // visit plays one attack.
 func (t *tour) visit(ctx context.Context, a attack) (*Row, error) {
-	row := &Row{ID: a.id, Before: a.before}
-	f, err := t.fieldFor(ctx, a)
-	if err != nil {
-		return nil, err
-	}
+	row := &Row{ID: a.id, Before: a.before, Threat: a.threat}
 	t.Say("%s: %s", a.id, a.before)
 	begun := time.Now()
+	if err := t.vary(ctx, a, row); err != nil {
+		return nil, err
+	}
+	if a.play != nil && !t.VirtualOnly {
+		if err := t.onNodes(ctx, a, row); err != nil {
+			return nil, err
+		}
+	}
+	row.TookS = time.Since(begun).Seconds()
+	verdict := "holds"
+	if !row.Holds() {
+		verdict = fmt.Sprintf("BROKEN %q", row.Broken)
+	}
+	t.Say("%s %s after %.0f s: %s: %q", a.id, verdict, row.TookS, row.Tried, row.Now)
+	return row, nil
+}
+
+// vary plays the variations of an attack that are played in virtual time.
+func (t *tour) vary(ctx context.Context, a attack, row *Row) error {
+	if !virtual.Has(a.id) {
+		return nil
+	}
+	total, err := virtual.Run(ctx, a.id, virtual.Options{Times: t.Times, Seed: t.Seed, Only: t.Only, Say: t.Say})
+	if err != nil {
+		return err
+	}
+	row.judge(&Varied{Runs: total.Runs, Succeeded: total.Succeeded, Right: total.Right, Wrong: total.Wrong,
+		Lost: total.Lost, Twice: total.Twice, Seed: t.Seed,
+		Of: fmt.Sprintf("pools of %d to %d hosts in virtual time, %d of them divided into cells", total.Smallest,
+			total.Largest, total.Divided)}, total.First)
+	return nil
+}
+
+// onNodes plays an attack on real nodes.
+func (t *tour) onNodes(ctx context.Context, a attack, row *Row) error {
+	f, err := t.fieldFor(ctx, a)
+	if err != nil {
+		return err
+	}
 	f.gauge.reset()
-	playing, done := context.WithTimeout(ctx, playLimit)
+	playing, done := context.WithTimeout(ctx, cmp.Or(a.limit, playLimit))
 	err = a.play(playing, f, row)
 	done()
 	f.dismiss()
@@ -95,19 +136,13 @@ func (t *tour) visit(ctx context.Context, a attack) (*Row, error) {
 		row.broke("the attack could not be played to its end: %v", err)
 	}
 	f.hold(ctx, row, a.level)
-	row.TookS = time.Since(begun).Seconds()
 	if a.plain {
 		f.close()
 	} else if !row.Holds() {
 		t.honest.give(ctx, f, row.ID)
 		t.leave()
 	}
-	verdict := "holds"
-	if !row.Holds() {
-		verdict = fmt.Sprintf("BROKEN %q", row.Broken)
-	}
-	t.Say("%s %s after %.0f s: %s: %q", a.id, verdict, row.TookS, row.Tried, row.Now)
-	return row, nil
+	return nil
 }
 
 // playLimit bounds one attack, so that one that a node stalls does not stall the run.

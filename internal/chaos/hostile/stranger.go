@@ -47,6 +47,7 @@ type stranger struct {
 
 	onMessage func(from task.PeerID, of overlay.ID, m *message.Message) // nil hears nothing
 	onLease   func(from task.PeerID, body []byte)                       // nil hears nothing
+	onCells   func() []byte                                             // answers questions about cells; nil refuses
 
 	mu     sync.Mutex
 	seq    uint64
@@ -147,6 +148,9 @@ func (s *stranger) beginWith(ctx context.Context, peers []string) error {
 	}
 	return s.introduce(ctx)
 }
+
+// id returns the stranger's ID, before it is there too.
+func (s *stranger) id() task.PeerID { return task.PeerIDOf(s.key.Public().(ed25519.PublicKey)) }
 
 // pools are the overlays that it speaks in, the first by preference.
 func (s *stranger) pools() []overlay.ID {
@@ -301,6 +305,10 @@ func (s *stranger) Request(_ context.Context, from task.PeerID, method string, b
 		return nil, nil
 	case "ping":
 		return nil, nil
+	case "cells":
+		if s.onCells != nil {
+			return s.onCells(), nil
+		}
 	}
 	return nil, errors.New("no")
 }
