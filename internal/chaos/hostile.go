@@ -19,7 +19,7 @@ type attacked struct {
 	times     int    // variations of each attack
 	strangers int    // of a crowd
 	virtual   bool   // variations in virtual time only
-	only      int    // number of the single such variation to play; below 0 for all
+	only      int    // number of the single such variation to play, from 1; 0 for all
 }
 
 // names returns the rows that were asked for, none for all.

@@ -85,7 +85,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.StringVar(&o.rows, "rows", "", "rows to play, with commas between them, such as S1,S3 (hostile; default all)")
 	f.IntVar(&o.times, "times", 100, "how often each attack is tried, each time otherwise (hostile)")
 	f.BoolVar(&o.virtual, "virtual", false, "leave out real nodes: variations in virtual time only (hostile)")
-	f.IntVar(&o.only, "only", -1, "number of the single variation in virtual time to repeat (hostile; default all)")
+	f.IntVar(&o.only, "only", 0, "number of the single variation in virtual time to repeat, from 1 (hostile; default all)")
 	f.IntVar(&o.strangers, "strangers", 16, "strangers of a crowd (hostile)")
 	f.StringVar(&o.liar, "liar", "", "binary built with -tags liars (liars)")
 	f.StringVar(&o.kinds, "kinds", "", "who lies, with commas between them: "+lieNames()+

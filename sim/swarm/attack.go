@@ -23,6 +23,8 @@ type Attack struct {
 	Heard func(s *Stage, stranger int, from task.PeerID, m *message.Message)
 	// Cells answers a question of a node about the overlay's cells.
 	Cells func(s *Stage, stranger int, by task.PeerID) []overlay.Summary
+	// Apart is how long a node that comes up during the run hears of no other node, only of strangers.
+	Apart time.Duration
 	// Ended is called after the run, before its machines are gone.
 	Ended func(s *Stage)
 }
@@ -82,6 +84,12 @@ func (s *Stage) cellsOf(to, by *node) []overlay.Summary {
 		return nil
 	}
 	return s.w.opt.Attack.Cells(s, slices.Index(s.strangers, to), by.id)
+}
+
+// isApart reports whether a node has come so lately that it hears of strangers only.
+func (n *node) isApart() bool {
+	s := n.w.stage
+	return s != nil && n.there.up > 0 && n.w.now < n.there.up+n.w.opt.Attack.Apart
 }
 
 // visited returns a stranger that the node takes for a member of another cell, as package node prefers such

@@ -55,7 +55,11 @@ func (w *world) tableOf(n *node) []overlay.Summary {
 // hear brings a node the newest adverts of its cell, and those its own.
 func (c cellNet) hear() {
 	n := c.n
-	n.after(n.w.s.Network.Delay, talking, func() {
+	delay := n.w.s.Network.Delay
+	if n.isApart() {
+		delay += n.there.up + n.w.opt.Attack.Apart - n.w.now
+	}
+	n.after(delay, talking, func() {
 		for _, o := range n.w.nodes {
 			if o == n || !o.up || o.m.Cell() != n.m.Cell() {
 				continue
@@ -116,6 +120,9 @@ func (c cellNet) askCells(e member.AskCells) {
 	}
 	asked := map[*node]bool{n: true}
 	for range e.Peers {
+		if n.isApart() { // it hears of strangers alone
+			return
+		}
 		if to := w.anybody(); to != nil && !asked[to] {
 			asked[to] = true
 			c.ask(to)

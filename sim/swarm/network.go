@@ -84,7 +84,7 @@ func (n *node) spread(a overlay.Advert, cell overlay.Cell) {
 	n.said = &a
 	w.queue.add(w.now+w.opt.Gossip, talking, func() {
 		for _, o := range w.nodes {
-			if o.up && o != n && o.m.Cell() == cell {
+			if o.up && o != n && o.m.Cell() == cell && !o.isApart() && !n.isApart() {
 				w.stats.Adverts++
 				o.turn(func() { o.tell(ev) })
 			}

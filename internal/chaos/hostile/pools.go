@@ -26,6 +26,14 @@ func pools() []attack {
 		{id: "T3", play: playQueried, plain: true, limit: 8 * time.Minute,
 			threat: "results of queried members without a lease",
 			before: "a member that never had a lease ended a job with invented results when the submitter queried it"},
+		{id: "T4", threat: "a summary that captures a newcomer",
+			before: "one summary moved a newcomer into a cell of strangers, where it followed one of them"},
+		{id: "T5", threat: "keys that fill a cell's summary table",
+			before: "four keys hid a cell's next leader from all others for as long as they liked"},
+		{id: "T6", threat: "adverts that lock out submitters of other cells",
+			before: "1,024 adverts of unknown keys kept a cell from running tasks of any other cell's submitters"},
+		{id: "T18", threat: "many self-declared leaders of idle cells",
+			before: "32 keys got 99 % of a job's waiting tasks, and kept them for ten minutes"},
 	}
 }
 
@@ -42,7 +50,7 @@ type claimant struct {
 // a summary of it. half is the cell that its key has to be in.
 func (f *field) claim(ctx context.Context, half overlay.Cell) (*claimant, error) {
 	for {
-		s, err := f.prepare(fellow)
+		s, err := f.prepare(passerby) // its adverts come later: no node lists who is in another cell
 		if err != nil {
 			return nil, err
 		}

@@ -40,7 +40,7 @@ type Options struct {
 	Times     int      // variations of each attack, at least 1
 	Strangers int      // of a crowd, at least 1
 	Seed      uint64   // of every choice
-	Only      int      // number of the single variation to play in virtual time; below 0 all are played
+	Only      int      // number of the single variation to play in virtual time, from 1; 0 means all
 	// VirtualOnly leaves out real nodes: only variations in virtual time are played.
 	VirtualOnly bool
 	Dir         string // for files of the run

@@ -12,6 +12,11 @@ var rows = map[string]play{
 	"T1": split,
 	"T2": selfDeclared,
 	"T3": queried,
+	"T4": eclipse,
+	"T5": crowdOut,
+	"T6": visitors,
+
+	"T18": borrowers,
 }
 
 // advertEvery is the interval between adverts of strangers that do not attack by adverts.
@@ -33,7 +38,7 @@ type Total struct {
 type Options struct {
 	Times int    // number of variations
 	Seed  uint64 // of all variations
-	Only  int    // number of the single variation to run; below 0 all run
+	Only  int    // number of the single variation to run, from 1; 0 means all
 	Say   func(format string, args ...any)
 }
 
@@ -44,11 +49,11 @@ func Run(ctx context.Context, row string, opt Options) (*Total, error) {
 		return nil, fmt.Errorf("row %s does not run in virtual time", row)
 	}
 	t := &Total{Smallest: mostHosts}
-	for number := range opt.Times {
+	for number := 1; number <= opt.Times; number++ {
 		if ctx.Err() != nil {
 			return t, ctx.Err()
 		}
-		if opt.Only >= 0 && opt.Only != number {
+		if opt.Only > 0 && opt.Only != number {
 			continue
 		}
 		v, rng := draw(opt.Seed, number)

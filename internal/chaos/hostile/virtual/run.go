@@ -47,6 +47,9 @@ type attack struct {
 	begin func()
 	heard func(stranger int, from task.PeerID, m *message.Message)
 	cells func(stranger int, by task.PeerID) []overlay.Summary
+	// came is when the newcomer came; late is called some minutes after newcomers come.
+	came time.Time
+	late func()
 	// judge is called after the run.
 	judge func()
 }
@@ -81,7 +84,10 @@ func run(p play, v Variation, rng *rand.Rand) (*Outcome, error) {
 	attack := &swarm.Attack{Keys: a.keys, Begin: func(s *swarm.Stage) {
 		a.s = s
 		s.After(v.First, a.begin)
-	}}
+		if a.late != nil {
+			s.After(v.comes()+lateAfter, a.late)
+		}
+	}, Apart: v.Apart}
 	if a.heard != nil {
 		attack.Heard = func(_ *swarm.Stage, i int, from task.PeerID, m *message.Message) { a.heard(i, from, m) }
 	}
@@ -188,6 +194,11 @@ func (a *attack) addKey(fits func(number uint64) bool) int {
 			return len(a.keys) - 1
 		}
 	}
+}
+
+// peer returns the ID of a stranger's key.
+func (a *attack) peer(i int) task.PeerID {
+	return task.PeerIDOf(a.keys[i].Public().(ed25519.PublicKey))
 }
 
 // inCell returns a condition for addKey.

@@ -24,6 +24,8 @@ type Variation struct {
 	First    time.Duration // when the attack begins
 	Job      time.Duration // when the job is submitted
 	Every    time.Duration // interval between two rounds of lies
+	Late     int           // hosts that come into the pool during the attack
+	Apart    time.Duration // how long such a host hears of no honest node
 	End      time.Duration // when the run ends
 }
 
@@ -50,6 +52,7 @@ func draw(seed uint64, number int) (Variation, *rand.Rand) {
 		First:    time.Minute + time.Duration(rng.IntN(240))*time.Second,
 		Job:      time.Minute + time.Duration(rng.IntN(240))*time.Second,
 		Every:    time.Duration(1+rng.IntN(20)) * time.Second,
+		Apart:    time.Duration(rng.IntN(60)) * time.Second,
 		End:      20 * time.Minute,
 	}
 	v.Tasks = min(v.Tasks, v.waves(4))
@@ -59,6 +62,12 @@ func draw(seed uint64, number int) (Variation, *rand.Rand) {
 	}
 	return v, rng
 }
+
+// lateAfter is how long after a newcomer came its cell is judged: it asks again after a minute.
+const lateAfter = 8 * time.Minute
+
+// comes returns when newcomers come.
+func (v Variation) comes() time.Duration { return v.First + 10*time.Second }
 
 // waves returns the number of tasks that all hosts together run in n rounds.
 func (v Variation) waves(n int) int { return max(1, n*v.Hosts/v.Replicas) }
@@ -87,9 +96,12 @@ func (v Variation) rule() overlay.CellRule {
 func (v Variation) scenario() (*sim.Scenario, error) {
 	start := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	tr := &trace.Trace{Name: "attacked", Synthetic: "hosts that stay", Start: start, End: start.Add(v.End)}
-	for range v.Hosts {
-		h := &trace.History{}
-		if err := h.Append(start, trace.Available, 1); err != nil {
+	for i := range v.Hosts {
+		h, at := &trace.History{}, start
+		if i >= v.Hosts-v.Late {
+			at = start.Add(v.comes())
+		}
+		if err := h.Append(at, trace.Available, 1); err != nil {
 			return nil, err
 		}
 		h.Extend(tr.End)

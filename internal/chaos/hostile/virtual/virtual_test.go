@@ -60,3 +60,35 @@ func TestDraw(t *testing.T) {
 		t.Errorf("100 pools of %d to %d hosts, %d divided", small, large, divided)
 	}
 }
+
+// TestFewKeysFillNothing: attacks that need many keys fail with few, so that the rows can hold.
+func TestFewKeysFillNothing(t *testing.T) {
+	for row, few := range map[string]int{"T4": 0, "T5": 2, "T6": 20} {
+		v, rng := draw(1, 1)
+		o, err := run(func(a *attack) {
+			rows[row](a)
+			a.keys = a.keys[:few]
+		}, v, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Succeeded != "" || o.Right == 0 || o.Wrong+o.Lost+o.Twice > 0 {
+			t.Errorf("%s with %d keys, %s: %s", row, few, o.Variation, o)
+		}
+	}
+}
+
+// TestAttacksHaveOneOutcome: on code without the fixes each attack succeeds; on code with them it fails, and the job
+// of the variation ends right. Either way a run has one outcome.
+func TestAttacksHaveOneOutcome(t *testing.T) {
+	for _, row := range Names() {
+		v, rng := draw(1, 1)
+		o, err := run(rows[row], v, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Succeeded == "" && (o.Right == 0 || o.Wrong+o.Lost+o.Twice > 0) {
+			t.Errorf("%s, %s: %s", row, o.Variation, o)
+		}
+	}
+}
