@@ -41,6 +41,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioSlowMoves: slowMoves,
 	scenarioHostile:   besieged,
 	scenarioLiars:     liars,
+	scenarioInvented:  invented,
 	scenarioAudits:    audits,
 	scenarioReplicas:  replicas,
 	scenarioWide:      wide,

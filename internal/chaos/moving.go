@@ -53,6 +53,7 @@ var suits = map[string]suit{
 	scenarioAudits:    {nodes: auditNodes, wasm: true},
 	scenarioStages:    {nodes: stagesNodes, tasks: stagesTasks, wasm: true},
 	scenarioWorkflow:  {nodes: workflowNodes, wasm: true},
+	scenarioInvented:  {nodes: inventedNodes, tasks: inventedTasks, wasm: true},
 	scenarioLiars:     {nodes: liarNodes, tasks: liarTasks, wasm: true},
 	scenarioMigration: {nodes: migrationNodes, tasks: migrationTasks},
 	scenarioReplicas:  {nodes: replicaNodes, tasks: replicaTasks},

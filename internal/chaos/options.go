@@ -24,6 +24,7 @@ type options struct {
 	tasks    int
 	wasm     bool
 	json     bool
+	runs     int           // of jobs among liars
 	split    time.Duration // how long the network is in two
 	delay    time.Duration // of a packet, one way
 	loss     float64       // share of packets lost
@@ -86,6 +87,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.IntVar(&o.times, "times", 100, "how often each attack is tried, each time otherwise (hostile)")
 	f.BoolVar(&o.virtual, "virtual", false, "leave out real nodes: variations in virtual time only (hostile)")
 	f.IntVar(&o.only, "only", 0, "number of the single variation in virtual time to repeat, from 1 (hostile; default all)")
+	f.IntVar(&o.runs, "runs", 100, "number of jobs, each with new liars and a new submitter (invented)")
 	f.IntVar(&o.strangers, "strangers", 16, "strangers of a crowd (hostile)")
 	f.StringVar(&o.liar, "liar", "", "binary built with -tags liars (liars)")
 	f.StringVar(&o.kinds, "kinds", "", "who lies, with commas between them: "+lieNames()+
@@ -114,6 +116,8 @@ func (o options) validate() error {
 		return fmt.Errorf("--nodes must be from %d to %d", o.fewest(), mostNodes)
 	case o.tasks < 1:
 		return errors.New("--tasks must be at least 1")
+	case o.runs < 1:
+		return errors.New("--runs must be at least 1")
 	case !(o.minutes > 0) || o.split <= 0:
 		return errors.New("--minutes and --split must be positive")
 	case o.delay < 0 || !(o.loss >= 0 && o.loss < 1):

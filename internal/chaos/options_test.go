@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 		if want.lied.verify == "" {
 			want.lied.verify = "1e-3"
 		}
-		want.moving, want.times, want.strangers = got.moving, 100, 16
+		want.moving, want.times, want.strangers, want.runs = got.moving, 100, 16, 100
 		if got != want {
 			t.Errorf("%q: %+v, want %+v", line, got, want)
 		}

@@ -223,13 +223,13 @@ func (n *node) verb(ctx context.Context, args ...string) (string, error) {
 	return n.verbIn(ctx, "", args...)
 }
 
-// verbIn does so in a directory; "" is this one.
+// verbIn does so in a directory; "" is this one. What was printed is returned with an error, too.
 func (n *node) verbIn(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, n.binary, append(args, "--data-dir", n.dir)...)
 	var said, wrong strings.Builder
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = dir, &said, &wrong, ownGroup()
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s %s at node %d: %w: %s", filepath.Base(n.binary), args[0], n.index, err,
+		return strings.TrimSpace(said.String()), fmt.Errorf("%s %s at node %d: %w: %s", filepath.Base(n.binary), args[0], n.index, err,
 			strings.TrimSpace(wrong.String()))
 	}
 	return strings.TrimSpace(said.String()), nil

@@ -94,7 +94,7 @@ func newField(ctx context.Context, o *Options, rng *rand.Rand, number int, disk 
 		return nil, err
 	}
 	f.guest = filepath.Join(f.dir, "guest.wasm")
-	if err := os.WriteFile(f.guest, guest(usualSpin), 0o600); err != nil {
+	if err := os.WriteFile(f.guest, Guest(usualSpin), 0o600); err != nil {
 		return nil, err
 	}
 	var peers []string

@@ -8,9 +8,9 @@ import (
 // usualSpin is how many turns a guest takes by default: some tenths of a second.
 const usualSpin = 150_000_000
 
-// guest returns a WebAssembly module that counts down from spin and prints its first
+// Guest returns a WebAssembly module that counts down from spin and prints its first
 // argument. It imports args_sizes_get, args_get and fd_write of WASI.
-func guest(spin int64) []byte {
+func Guest(spin int64) []byte {
 	const i32, i64 = 0x7f, 0x7e
 	types := vector([]byte{0x60, 2, i32, i32, 1, i32}, []byte{0x60, 4, i32, i32, i32, i32, 1, i32}, []byte{0x60, 0, 0})
 	wasi := func(function string, kind byte) []byte {

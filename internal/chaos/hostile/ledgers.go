@@ -97,7 +97,7 @@ func playReplay(ctx context.Context, f *field, row *Row) error {
 			break
 		}
 		of := []task.CID{task.CID(f.closed), task.RawCID([]byte("another")), "another", ""}[n%4]
-		rec, err := record(newKey(), of, 1, func(j *task.Job) { j.Module = s.content.put(rawCodec, guest(1)).cid() })
+		rec, err := record(newKey(), of, 1, func(j *task.Job) { j.Module = s.content.put(rawCodec, Guest(1)).cid() })
 		if err != nil {
 			continue // no record names its overlay so
 		}

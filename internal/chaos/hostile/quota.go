@@ -27,7 +27,7 @@ func playGreed(ctx context.Context, f *field, row *Row) error {
 	if err != nil {
 		return err
 	}
-	module := guest(100 * usualSpin)
+	module := Guest(100 * usualSpin)
 	list, err := f.pools(ctx, f.victim())
 	if err != nil {
 		return err

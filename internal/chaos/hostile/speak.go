@@ -67,7 +67,7 @@ func jobSignedBy(key ed25519.PrivateKey, j *task.Job) (task.Record, error) {
 // jobOf signs one of short tasks, and has its record and its module to give.
 func (s *stranger) jobOf(key ed25519.PrivateKey, tasks int64, change func(*task.Job)) (task.Record, error) {
 	r, err := record(key, task.CID(s.pool()), tasks, func(j *task.Job) {
-		j.Module = s.content.bytes(guest(1))
+		j.Module = s.content.bytes(Guest(1))
 		if change != nil {
 			change(j)
 		}
