@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"godwit/internal/chaos/hostile"
@@ -70,6 +71,22 @@ func (p prize) Get(ctx context.Context, path string, into any) error {
 
 // Kill implements hostile.Node.
 func (p prize) Kill() { p.n.kill() }
+
+// Stop implements hostile.Node.
+func (p prize) Stop() error { return p.n.stop() }
+
+// Again implements hostile.Node.
+func (p prize) Again(ctx context.Context, flags ...string) error {
+	first := p.n.flags
+	defer func() { p.n.flags = first }()
+	p.n.flags = append(slices.Clone(first), flags...)
+	return p.n.start(ctx, nil)
+}
+
+// Feed implements hostile.Node.
+func (p prize) Feed(ctx context.Context, text string, args ...string) (string, error) {
+	return p.n.verbFed(ctx, "", text, args...)
+}
 
 // besieged has strangers attack nodes, and tells what held.
 func besieged(ctx context.Context, t *trial) error {

@@ -225,8 +225,14 @@ func (n *node) verb(ctx context.Context, args ...string) (string, error) {
 
 // verbIn does so in a directory; "" is this one. What was printed is returned with an error, too.
 func (n *node) verbIn(ctx context.Context, dir string, args ...string) (string, error) {
+	return n.verbFed(ctx, dir, "", args...)
+}
+
+// verbFed is verbIn with a text as standard input.
+func (n *node) verbFed(ctx context.Context, dir, text string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, n.binary, append(args, "--data-dir", n.dir)...)
 	var said, wrong strings.Builder
+	cmd.Stdin = strings.NewReader(text)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = dir, &said, &wrong, ownGroup()
 	if err := cmd.Run(); err != nil {
 		return strings.TrimSpace(said.String()), fmt.Errorf("%s %s at node %d: %w: %s", filepath.Base(n.binary), args[0], n.index, err,

@@ -25,6 +25,13 @@ type Node interface {
 	// Get asks the node's API.
 	Get(ctx context.Context, path string, into any) error
 	Kill()
+	// Stop ends the node as its owner does.
+	Stop() error
+	// Again starts a node that has been stopped, with flags added to those of its first start. The error is
+	// what the node said where it does not become ready.
+	Again(ctx context.Context, flags ...string) error
+	// Feed runs one of the program's verbs at the node's directory, with a text as standard input.
+	Feed(ctx context.Context, text string, args ...string) (string, error)
 }
 
 // A Spec says how a node is started.
