@@ -15,8 +15,8 @@ import (
 // jobs than the one that it is after it refuses, as an honest worker may.
 type worker struct {
 	*stranger
-	of    string // the overlay's name
-	after task.JobID
+	of    string     // the overlay's name
+	after task.JobID // "" takes leases of all jobs
 	slots int
 	// end returns what it says of a lease, unsigned; nil for nothing yet, which holds it.
 	end func(l *message.Lease) *task.Result
@@ -86,7 +86,7 @@ func (w *worker) placed(ctx context.Context, from task.PeerID, p *message.Place)
 	defer w.mu.Unlock()
 	for i := range p.Leases {
 		l := &p.Leases[i]
-		if l.Task.Job != w.after {
+		if w.after != "" && l.Task.Job != w.after {
 			r.Refused = append(r.Refused, message.Refusal{Task: l.Task, Attempt: l.Attempt, Reason: "not now",
 				RetryAfter: time.Minute})
 			continue
