@@ -197,8 +197,8 @@ var rules = map[string]rule{
 	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk",
 		"internal/noop", "internal/pause", "overlay", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},
 
-	"internal/chaos/hostile": {own: []string{"internal/chaos/hostile/virtual", "internal/pause", "member", "overlay", "p2p", "p2p/wire", "scheduler/ledger",
-		"scheduler/message", "task"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},
+	"internal/chaos/hostile": {own: []string{"internal/chaos/hostile/virtual", "internal/pause", "member", "node/thanks",
+		"overlay", "p2p", "p2p/wire", "scheduler/ledger", "scheduler/message", "task"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},
 
 	"internal/chaos/hostile/virtual": {own: []string{"overlay", "scheduler/message", "sim", "sim/swarm", "task", "trace"}},
 

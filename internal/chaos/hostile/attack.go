@@ -3,6 +3,7 @@ package hostile
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,10 @@ type attack struct {
 	limit time.Duration
 	// disk is what owners let the nodes keep, in bytes; 0 is the usual.
 	disk int64
+	// each plays one variation on a state machine, and returns how the attack succeeded, "" if it did not; nil for
+	// other rows. varies says what varies.
+	each   func(rng *rand.Rand) (string, error)
+	varies string
 	// play attacks real nodes; nil for rows that run in virtual time only (package virtual).
 	play func(ctx context.Context, f *field, row *Row) error
 }
@@ -29,7 +34,7 @@ type attack struct {
 // attacks are all of them, in the order in which they are played: what fills memory and
 // disks last.
 func attacks() []attack {
-	return slices.Concat(pools(), tenants(), browsers(), tables(), reusedRows(), damaged(), poisons(), claims(), forgeries(), thefts(), words(), ledgers(), quotas(), crowds(), walls(),
+	return slices.Concat(pools(), tenants(), browsers(), tables(), reusedRows(), credits(), damaged(), poisons(), claims(), forgeries(), thefts(), words(), ledgers(), quotas(), crowds(), walls(),
 		secrets(), roads(), disks(), leaders())
 }
 

@@ -112,9 +112,12 @@ func (t *tour) visit(ctx context.Context, a attack) (*Row, error) {
 	return row, nil
 }
 
-// vary plays the variations of an attack that are played in virtual time.
+// vary plays the variations of an attack that need no real node.
 func (t *tour) vary(ctx context.Context, a attack, row *Row) error {
-	if !virtual.Has(a.id) {
+	switch {
+	case a.each != nil:
+		return t.varyEach(ctx, a, row)
+	case !virtual.Has(a.id):
 		return nil
 	}
 	total, err := virtual.Run(ctx, a.id, virtual.Options{Times: t.Times, Seed: t.Seed, Only: t.Only, Say: t.Say})
@@ -126,6 +129,27 @@ func (t *tour) vary(ctx context.Context, a attack, row *Row) error {
 		Of: fmt.Sprintf("pools of %d to %d hosts in virtual time, %d of them divided into cells", total.Smallest,
 			total.Largest, total.Divided)}, total.First)
 	return nil
+}
+
+// varyEach plays the variations of an attack on a state machine.
+func (t *tour) varyEach(ctx context.Context, a attack, row *Row) error {
+	v := &Varied{Seed: t.Seed, Of: a.varies}
+	first := ""
+	for number := 1; number <= t.Times && ctx.Err() == nil; number++ {
+		if t.Only > 0 && t.Only != number {
+			continue
+		}
+		how, err := a.each(rand.New(rand.NewPCG(t.Seed, uint64(number))))
+		if err != nil {
+			return fmt.Errorf("row %s, run %d of seed %d: %w", a.id, number, t.Seed, err)
+		}
+		if v.Runs++; how != "" {
+			v.Succeeded++
+			first = orFirst(first, "run %d: %s", number, how)
+		}
+	}
+	row.judge(v, first)
+	return ctx.Err()
 }
 
 // onNodes plays an attack on real nodes.
