@@ -78,7 +78,8 @@ func invented(ctx context.Context, t *trial) error {
 		for _, line := range said {
 			words[line]++
 		}
-		t.say("run %d, %s: %d right %v, %d wrong %v", run, inventingKinds[run%len(inventingKinds)], sum(h.right), h.right, sum(h.wrong), h.wrong)
+		t.say("run %d, %s: %d right %v, %d wrong %v", run, inventingKinds[run%len(inventingKinds)], sum(h.right),
+			h.right, sum(h.wrong), h.wrong)
 	}
 	t.judgeInvented(&all, delivered, words)
 	return nil

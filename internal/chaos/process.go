@@ -235,8 +235,8 @@ func (n *node) verbFed(ctx context.Context, dir, text string, args ...string) (s
 	cmd.Stdin = strings.NewReader(text)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = dir, &said, &wrong, ownGroup()
 	if err := cmd.Run(); err != nil {
-		return strings.TrimSpace(said.String()), fmt.Errorf("%s %s at node %d: %w: %s", filepath.Base(n.binary), args[0], n.index, err,
-			strings.TrimSpace(wrong.String()))
+		return strings.TrimSpace(said.String()), fmt.Errorf("%s %s at node %d: %w: %s", filepath.Base(n.binary), args[0],
+			n.index, err, strings.TrimSpace(wrong.String()))
 	}
 	return strings.TrimSpace(said.String()), nil
 }

@@ -24,7 +24,8 @@ func damaged() []attack {
 
 // alone starts a node that knows nobody.
 func (f *field) alone(ctx context.Context, flags ...string) (Node, error) {
-	return f.Start(ctx, Spec{Rules: rulesOf(f.disk), Flags: append([]string{"--cores", "1", "--memory", "1GiB"}, flags...)})
+	flags = append([]string{"--cores", "1", "--memory", "1GiB"}, flags...)
+	return f.Start(ctx, Spec{Rules: rulesOf(f.disk), Flags: flags})
 }
 
 // playIdentity flips one bit of the identity each time. The node must refuse to start, and name the file.
@@ -105,8 +106,8 @@ func playOptions(ctx context.Context, f *field, row *Row) error {
 	if err := copyDir(store, copied); err != nil {
 		return err
 	}
-	v := &Varied{Seed: f.Seed, Of: "starts of a real node whose store's OPTIONS, or newest MANIFEST, was cut, emptied or " +
-		"changed"}
+	v := &Varied{Seed: f.Seed, Of: "starts of a real node whose store's OPTIONS, or newest MANIFEST, was cut, " +
+		"emptied or changed"}
 	first := ""
 	for range f.Times {
 		what, err := f.spoil(store)

@@ -58,8 +58,8 @@ func playReused(ctx context.Context, f *field, row *Row) error {
 		return nil
 	}
 	w.stranger.end()
-	v := &Varied{Seed: f.Seed, Of: fmt.Sprintf("jobs that are submitted again after their worker, with %d leases, was proven "+
-		"wrong", taken)}
+	v := &Varied{Seed: f.Seed, Of: fmt.Sprintf("jobs that are submitted again after their worker, with %d leases, was "+
+		"proven wrong", taken)}
 	first := ""
 	for n, p := range jobs {
 		again := &prey{f: f, at: p.at, name: p.name, tasks: tasks}

@@ -20,7 +20,7 @@ import (
 func tables() []attack {
 	return []attack{
 		{id: "T12", play: playTable, plain: true, threat: "results that a spreadsheet executes",
-			before: "cells of a table began with = and + as workers wrote them, and the names of columns were kept without limit"},
+			before: "cells of a table began with = and + as workers wrote them, and column names were kept without limit"},
 		{id: "T16", play: playPatterns, plain: true, threat: "file patterns that take exponential time",
 			before: "ten ** with 20 directories took the Python client 35 s, and *a*a*a*a*b with 255 letters 20 s"},
 	}

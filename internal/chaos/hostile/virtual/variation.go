@@ -78,7 +78,8 @@ func (v Variation) String() string {
 	if v.Bits > 0 {
 		cells = fmt.Sprintf("%d cells", 1<<v.Bits)
 	}
-	return fmt.Sprintf("%d hosts, %s, %d keys, %d tasks of %v, %d replicas, attack at %v, job at %v", v.Hosts, cells, v.Keys, v.Tasks, v.Work, v.Replicas, v.First, v.Job)
+	return fmt.Sprintf("%d hosts, %s, %d keys, %d tasks of %v, %d replicas, attack at %v, job at %v", v.Hosts, cells,
+		v.Keys, v.Tasks, v.Work, v.Replicas, v.First, v.Job)
 }
 
 // rule returns the cell rule by which the pool neither divides nor merges by itself.
