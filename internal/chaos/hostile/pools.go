@@ -71,6 +71,13 @@ func (f *field) claim(ctx context.Context, half overlay.Cell) (*claimant, error)
 func (c *claimant) summary() (overlay.Summary, error) {
 	s := overlay.Summary{Overlay: c.f.open, Leader: c.id(), Cell: overlay.CellOf(overlay.CellNumber(c.f.open, c.id()),
 		c.bits), Epoch: overlay.NextEpoch(1<<24, c.id()), Issued: time.Now(), Members: 300, Slots: 4096, Idle: 4096}
+	for bits := range c.bits { // nobody else has divided the pool
+		d := overlay.Division{Leader: c.id(), Epoch: s.Epoch, Issued: s.Issued}
+		if err := d.Sign(c.f.open, bits, c.key); err != nil {
+			return s, err
+		}
+		s.Lineage = append(s.Lineage, d)
+	}
 	return s, s.Sign(c.key)
 }
 
