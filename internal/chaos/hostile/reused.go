@@ -122,13 +122,16 @@ func (f *field) prove(ctx context.Context, w *worker) error {
 		if after > before {
 			return until(ctx, preyLimit, func() error {
 				var v struct {
+					Verify string                    `json:"verify"`
 					Checks *struct{ Due, Wrong int } `json:"checks"`
 				}
-				if err := p.at.Get(ctx, "/v1/jobs/"+string(p.id), &v); err != nil {
+				switch err := p.at.Get(ctx, "/v1/jobs/"+string(p.id)+"?limit=0", &v); {
+				case err != nil:
 					return err
-				}
-				if v.Checks == nil || v.Checks.Wrong == 0 || v.Checks.Due > 0 {
-					return fmt.Errorf("the job's checks are %+v", v.Checks)
+				case v.Checks == nil:
+					return fmt.Errorf("the job is not checked, verify is %q", v.Verify)
+				case v.Checks.Wrong == 0 || v.Checks.Due > 0:
+					return fmt.Errorf("the job's checks are %+v", *v.Checks)
 				}
 				return nil
 			})
