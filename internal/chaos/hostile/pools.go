@@ -20,14 +20,16 @@ import (
 func pools() []attack {
 	return []attack{
 		{id: "T1", play: playSplit, plain: true, threat: "a stranger's summary splits a pool",
-			before: "one key split any undivided pool within 20 s, again and again"},
+			before: "one key split any undivided pool within 20 s, again and again: in 100 of 100 runs"},
 		{id: "T2", play: playSelfDeclared, plain: true, threat: "results of self-declared cell leaders",
-			before: "one or two keys ended a job with invented results in half a minute, whatever its replicas"},
+			before: "one or two keys ended a job with invented results in half a minute, whatever its replicas: in 96 of " +
+				"100 runs"},
 		{id: "T3", play: playQueried, plain: true, limit: 8 * time.Minute,
 			threat: "results of queried members without a lease",
-			before: "a member that never had a lease ended a job with invented results when the submitter queried it"},
+			before: "a member that never had a lease ended a job with invented results when the submitter queried it: in " +
+				"100 of 100 runs"},
 		{id: "T4", threat: "a summary that captures a newcomer",
-			before: "one summary moved a newcomer into a cell of strangers, where it followed one of them"},
+			before: "one summary moved a newcomer into a cell of strangers, where it followed one of them: in 72 of 100 runs"},
 		{id: "T5", threat: "keys that fill a cell's summary table",
 			before: "four keys hid a cell's next leader from all others for as long as they liked"},
 		{id: "T6", threat: "adverts that lock out submitters of other cells",

