@@ -64,14 +64,20 @@ func (g *gang) note(from, to task.PeerID, m *message.Message) {
 				g.given[l.Task], g.helped[l.Task.Job] = true, true
 			}
 		}
-	case !g.is(to):
+	case m.Got != nil && m.Got.Asks && g.is(to):
+		g.tally["queries"]++
+	case !g.is(to) || g.follows(from, to): // the leader of the sender's own cell is not delegated anything
 	case m.Submit != nil:
 		g.noteLoans(m.Submit.Record.ID(), to, m.Submit.Have)
-	case m.Got != nil && m.Got.Asks:
-		g.tally["queries"]++
-	case m.Got != nil && !m.Got.Final:
+	case m.Got != nil && !m.Got.Final && !m.Got.Asks:
 		g.noteLoans(m.Got.Job, to, m.Got.Have)
 	}
+}
+
+// follows reports whether a host follows a peer as the leader.
+func (g *gang) follows(from, peer task.PeerID) bool {
+	leader, _ := g.s.of(from).leader()
+	return leader == peer
 }
 
 // noteLoans records the tasks of a job that a leader is to run: all that the submitter does not report as held.
@@ -81,11 +87,10 @@ func (g *gang) noteLoans(id task.JobID, to task.PeerID, have []message.Range) {
 	if spec == nil || err != nil {
 		return
 	}
-	g.helped[id] = true
 	for i := range spec.Tasks() {
 		loan := realLoan{task.TaskID{Job: id, Index: i}, to}
 		if _, lent := g.loans[loan]; !lent && !held.Contains(i) {
-			g.loans[loan] = g.s.now
+			g.loans[loan], g.helped[id] = g.s.now, true
 			g.tally["delegated tasks"]++
 		}
 	}

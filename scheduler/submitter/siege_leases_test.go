@@ -14,22 +14,21 @@ import (
 func (b *siege) end(l *siegeCell, i uint64) (message.TaskSummary, bool) {
 	t := message.TaskSummary{Index: i, Signed: true}
 	want := b.s.jobs[b.id].spec.Replicas
-	if again, is := l.again[i]; is {
-		w, ok := b.reruns(l, again)
-		if ok {
-			t.Results = []task.Result{b.result(l, w, i, true)}
-		}
-		return t, ok && want == 1
-	}
+	again, isAgain := l.again[i]
 	said := map[string][]task.Result{} // by output: replicas agree in the end
 	var had []int
 	for range 4 * want {
-		w := b.ordinary(l, had)
+		w := 0
+		if isAgain {
+			w = b.reruns(l, again, had)
+		} else {
+			w = b.ordinary(l, had)
+		}
 		if w == 0 {
 			return t, false
 		}
 		had = append(had, w)
-		r := b.result(l, w, i, false)
+		r := b.result(l, w, i, isAgain)
 		text := string(r.Outputs[0].Inline)
 		if said[text] = append(said[text], r); len(said[text]) == want {
 			t.Results = said[text]
@@ -85,12 +84,13 @@ func (b *siege) attacker(had []int, anyway bool) int {
 	return 0
 }
 
-// reruns chooses the worker of a re-run among those that the submitter names. A hostile leader prefers the
-// attacker's keys.
-func (b *siege) reruns(l *siegeCell, a message.Again) (int, bool) {
+// reruns chooses the worker of a re-run among those that the submitter names and that did not have the task; 0 if there
+// is none. A hostile leader prefers the attacker's keys.
+func (b *siege) reruns(l *siegeCell, a message.Again, had []int) int {
 	may := func(w int) bool {
 		p := b.peer(w)
-		return !slices.Contains(a.Not, p) && (len(a.Only) == 0 || slices.Contains(a.Only, p)) && (l.hostile || !b.refused[p])
+		return !slices.Contains(had, w) && !slices.Contains(a.Not, p) &&
+			(len(a.Only) == 0 || slices.Contains(a.Only, p)) && (l.hostile || !b.refused[p])
 	}
 	var good, bad []int
 	for n := range b.honest {
@@ -108,9 +108,9 @@ func (b *siege) reruns(l *siegeCell, a message.Again) (int, bool) {
 		of = bad
 	}
 	if len(of) == 0 {
-		return 0, false
+		return 0
 	}
-	return of[b.rng.IntN(len(of))], true
+	return of[b.rng.IntN(len(of))]
 }
 
 // result is a worker's signed result of a task. All of the attacker's keys invent the same output.

@@ -262,10 +262,11 @@ func (b *siege) run() {
 	}
 }
 
-// asksOwner reports whether the job waits for its owner to allow more checks.
+// asksOwner reports whether the job waits for its owner: to allow more checks, or to lend a core for tasks of which a
+// leader delivers nothing usable.
 func (b *siege) asksOwner() bool {
 	st, _ := b.s.Job(b.id)
-	return strings.Contains(st.Reason, "`godwit verify`")
+	return strings.Contains(st.Reason, "`godwit verify`") || strings.Contains(st.Reason, "too little came of the job")
 }
 
 // over reports whether the owner has every result and nothing is left to check.

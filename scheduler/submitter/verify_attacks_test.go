@@ -90,8 +90,8 @@ func (b *siege) faultsOf(o outcome) (out []string) {
 	miss(100*o.own > siegeMostOwn*n, "tasks run by the submitter", o.own)
 	miss(o.named > 0, "honest workers named", o.named)
 	miss(o.outvoted > 0, "honest workers outvoted", o.outvoted)
-	if o.stalled {
-		out = append(out, "stalled")
+	if st, _ := b.s.Job(b.id); o.stalled {
+		out = append(out, fmt.Sprintf("stalled, reason %q", st.Reason))
 	}
 	return out
 }
