@@ -140,8 +140,8 @@ func rulesHint(rules *node.OverlayRules) string {
 	if !slices.Contains([]string{"", node.CellsOn, node.CellsOff}, rules.Cells) {
 		return "--cells takes " + node.CellsOn + " or " + node.CellsOff
 	}
-	if v, err := task.ParseVerify(cmp.Or(rules.Verify, "off")); err != nil || v != nil && rules.Replicas > 1 {
-		return "--verify takes off, 5%, 1e-3 or full, and goes with --replicas 1"
+	if _, err := task.ParseVerify(cmp.Or(rules.Verify, "off")); err != nil {
+		return "--verify takes off, 5%, 1e-3 or full"
 	}
 	for _, p := range slices.Concat(rules.Allowed, rules.Trusted) {
 		if _, err := p.PublicKey(); err != nil {

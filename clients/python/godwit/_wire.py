@@ -482,6 +482,7 @@ class Overlay(TypedDict, total=False):
 class OverlayRules(TypedDict, total=False):
     admission: str
     allowed: List[str]
+    cells: str
     chunking: str
     coordinators: int
     fairness: str
