@@ -426,16 +426,19 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 
 // answersFor returns who answers for an end: the worker of its first result, if this node had evidence that enough of its
 // workers were members when they got their leases; else the leader of the cell that the task was delegated to, for its
-// members. If known is false nobody does, and the task runs again.
-func (a *audits) answersFor(j *submitted, t *message.TaskSummary) (peer task.PeerID, known bool) {
+// members. If answers is false nobody does, and the task runs again.
+func (a *audits) answersFor(j *submitted, t *message.TaskSummary) (peer task.PeerID, answers bool) {
 	r := &t.Results[0]
 	if a.s.metOf(t.Results) >= max(j.spec.Replicas, 1) {
 		return r.Worker, true
 	}
-	if r.Receipt != nil && j.spec.Replicas <= 1 {
-		if _, l := j.loanOf(r.Receipt.Leader); l != nil {
-			return r.Receipt.Leader, true
-		}
+	if r.Receipt == nil || j.spec.Replicas > 1 {
+		return r.Worker, false
+	}
+	// The gate took a receipt of a leader of this cell as such: only any other can stand on a loan.
+	leader, epoch, known := r.Receipt.Leader, r.Receipt.Epoch, a.s.evidence()
+	if _, l := j.loanOf(leader); l != nil && !known.Led(leader, epoch) && !known.MayHaveLed(leader, epoch) {
+		return leader, true
 	}
 	return r.Worker, false
 }

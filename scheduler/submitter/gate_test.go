@@ -292,6 +292,22 @@ func TestUnknownWorkerIsChecked(t *testing.T) {
 	}
 }
 
+// TestBorrowerDoesNotAnswerForOtherTasks has the leader of another cell, which once led this one, deliver a result of an
+// unknown worker for a task that it was not delegated. The task runs again here.
+func TestBorrowerDoesNotAnswerForOtherTasks(t *testing.T) {
+	for i := range uint64(10) {
+		b := newGateBench(t, checkedJob)
+		b.delegates(gateBorrower, 10, 20)
+		b.led[gateBorrower], b.followed[gateBorrower], b.strange[gateWorker] = true, true, true
+		if why := b.brings(gateBorrower, false, i, b.run(gateWorker, gateBorrower, i, b.now)); why != "" {
+			t.Fatal(why)
+		}
+		if c := b.s.jobs[b.id].checks; !c.due.Contains(i) {
+			t.Errorf("the result of task %d counts without a check", i)
+		}
+	}
+}
+
 // TestRejectedRunsAgain has the leader deliver a result that does not count: the answer tells the leader to run the task
 // again, once.
 func TestRejectedRunsAgain(t *testing.T) {
