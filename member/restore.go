@@ -63,7 +63,7 @@ func (m *Member) Asked() { m.asking = false }
 func (m *Member) Follow(newest overlay.Manifest) {
 	out := m.view.SetManifest(newest)
 	m.manifest = newest
-	m.submitter.Assume(assumed(newest.Admission))
+	m.submitter.Assume(Assumed(newest.Admission))
 	if m.coordinator != nil {
 		if err := m.coordinator.Govern(m.p.cfg.Experiment.rules(&m.manifest)); err != nil {
 			m.notice(Error, "this node cannot follow the overlay's policies: the usual ones hold", "err", err)

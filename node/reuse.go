@@ -78,7 +78,7 @@ func (ss *submissions) sources(ctx context.Context, m *membership, spec *task.Jo
 				continue
 			}
 			unwritten := m.unwritten(submitter.ResultKey(st.ID, 0))
-			source := memo.Source{ID: st.ID, Spec: of, Held: s.Held(st.ID), Sound: submitter.Sound(s, st.ID, spec.Verify != nil),
+			source := memo.Source{ID: st.ID, Spec: of, Held: s.Held(st.ID), Sound: submitter.Sound(s, st.ID, spec),
 				Read: func(index uint64) (message.TaskSummary, error) {
 					if err := ctx.Err(); err != nil {
 						return message.TaskSummary{}, err

@@ -106,12 +106,12 @@ func TestConfirmInAJobFile(t *testing.T) {
 		}
 	}
 	for src, want := range map[string]string{
-		"confirm: often\n":                                     "job.yaml:2:10: confirm is",
-		"confirm: {}\n":                                        "job.yaml:2:10: confirm does not say when",
-		"confirm: {if: x}\n":                                   "job.yaml:2:11: unknown key \"if\"",
-		"confirm: {when: stdout has x}\n":                      "job.yaml:2:17: confirm: \"stdout has x\" is not understood",
-		"confirm: {when: stdout matches (}\n":                  "job.yaml:2:17: confirm: \"(\" is no regular expression",
-		"confirm: {when: a.png exists}\n":                      "job.yaml:2:17: \"a.png\" is not among the job's outputs",
+		"confirm: often\n":                    "job.yaml:2:10: confirm is",
+		"confirm: {}\n":                       "job.yaml:2:10: confirm does not say when",
+		"confirm: {if: x}\n":                  "job.yaml:2:11: unknown key \"if\"",
+		"confirm: {when: stdout has x}\n":     "job.yaml:2:17: confirm: \"stdout has x\" is not understood",
+		"confirm: {when: stdout matches (}\n": "job.yaml:2:17: confirm: \"(\" is no regular expression",
+		"confirm: {when: a.png exists}\n":     "job.yaml:2:17: \"a.png\" is not among the job's outputs",
 	} {
 		_, err := ParseFile("job.yaml", []byte("module: a.wasm\n"+src))
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -70,7 +70,7 @@ func TestVerifyInAJobFile(t *testing.T) {
 		t.Errorf("replicas beside verify: %v, %v", f, err)
 	}
 	for src, want := range map[string]string{
-		"module: a.wasm\nverify: often\n":           "job.yaml:2:9: verify \"often\" is not understood",
+		"module: a.wasm\nverify: often\n": "job.yaml:2:9: verify \"often\" is not understood",
 	} {
 		if _, err := ParseFile("job.yaml", []byte(src)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", src, err)
