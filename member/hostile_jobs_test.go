@@ -104,7 +104,7 @@ func (w *world) before(o *host) *honestJob {
 // reuse gives a job all results of an old one that the submitter calls sound, as a driver does.
 func (w *world) reuse(o *host, j, old *honestJob) {
 	ev := message.Reuse{Job: j.id, Last: true}
-	for _, r := range submitter.Sound(o.m.Submitter(), old.id, false) {
+	for _, r := range submitter.Sound(o.m.Submitter(), old.id, o.m.Submitter().Spec(j.id)) {
 		for i := r.From; i < r.To; i++ {
 			end, err := submitter.DecodeSummary(o.disk[submitter.ResultKey(old.id, i)])
 			if err != nil || end.Failed {

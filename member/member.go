@@ -53,7 +53,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	if !p.cfg.Unsigned {
 		cfg.Overlay = string(id)
 	}
-	cfg.Submitter.Pool, cfg.Submitter.Strangers = assumed(manifest.Admission)
+	cfg.Submitter.Pool, cfg.Submitter.Strangers = Assumed(manifest.Admission)
 	m := &Member{
 		p: p, id: id, manifest: manifest, pass: pass,
 		roster: newRoster(id),

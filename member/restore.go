@@ -66,7 +66,7 @@ func (m *Member) Follow(newest overlay.Manifest) {
 	if newest.Undivided && !m.cell.Whole() {
 		m.goTo(overlay.Cell{}, nil, "the overlay's rules disable cells")
 	}
-	m.submitter.Assume(assumed(newest.Admission))
+	m.submitter.Assume(Assumed(newest.Admission))
 	if m.coordinator != nil {
 		if err := m.coordinator.Govern(m.p.cfg.Experiment.rules(&m.manifest)); err != nil {
 			m.notice(Error, "this node cannot follow the overlay's policies: the usual ones hold", "err", err)

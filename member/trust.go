@@ -5,8 +5,8 @@ import (
 	"godwit/overlay"
 )
 
-// assumed is what is assumed of the workers of an overlay, by who may be a member.
-func assumed(a overlay.Admission) (credibility.Terms, credibility.Strangers) {
+// Assumed returns what is assumed of the workers of an overlay, by who may be a member.
+func Assumed(a overlay.Admission) (credibility.Terms, credibility.Strangers) {
 	switch a {
 	case overlay.Invited:
 		return credibility.InvitedPool, credibility.Strangers{}

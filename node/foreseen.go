@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"godwit/ending"
+	"godwit/member"
 	"godwit/overlay"
 	"godwit/predictor"
 	"godwit/scheduler"
 	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -46,7 +48,9 @@ type JobEnd struct {
 type Plan struct {
 	Overlay string  `json:"overlay"`
 	Tasks   uint64  `json:"tasks"`
-	Runs    uint64  `json:"runs"` // of all tasks, as many members have to run each
+	Runs    uint64  `json:"runs"`    // of all tasks, as many members have to run each
+	Verify  string  `json:"verify"`  // how results are checked; the default if the job does not say
+	Promise string  `json:"promise"` // how likely it is that wrong results remain unnoticed, for people
 	Work    float64 `json:"work_s"`
 	Memory  int64   `json:"memory_bytes"`
 	// Taken are tasks whose results are taken from other jobs, as far as that was asked for: the forecast is of the rest.
@@ -132,6 +136,18 @@ func (s *seer) swarm(ctx context.Context, ref string) (sw ending.Swarm, name str
 	return sw, name, errors.Join(e, err)
 }
 
+// checks returns how the results of a job are checked in an overlay, and the share that it has checked at least.
+func (s *seer) checks(ctx context.Context, f *task.File, ref string) (v *task.Verify, least float64, err error) {
+	e := s.look(ctx, func() {
+		var m *membership
+		if m, err = s.overlays.find(ref); err == nil {
+			terms, _ := member.Assumed(m.Manifest().Admission)
+			v, least = f.Verify.AtLeast(m.Manifest().Checks), terms.Least
+		}
+	})
+	return v, least, errors.Join(e, err)
+}
+
 // Plan says what would become of a job of so many tasks, of an overlay by its name or ID, if it
 // were handed in now. Nothing is. Of the file Work, Memory, Replicas and Checkpoint count. stages are those of a
 // job that has any, in their order. taken is what it takes of others, of as many stages; nil for nothing.
@@ -141,8 +157,13 @@ func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, stages []ta
 	if err != nil {
 		return Plan{}, err
 	}
+	verify, least, err := s.checks(ctx, f, of)
+	if err != nil {
+		return Plan{}, err
+	}
 	p := Plan{Overlay: name, Tasks: tasks, Work: f.Work.Seconds(), Memory: f.Memory, Ready: []task.PeerID{},
 		Unfit: []WhyReason{}}
+	p.Verify, p.Promise = verify.String(), submitter.Promise(verify, least, tasks)
 	p.Runs = p.Tasks * uint64(max(1, f.Replicas))
 	p.look(sw.Members)
 	if jobs, err := s.queries.Jobs(ctx); err == nil {

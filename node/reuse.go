@@ -146,7 +146,7 @@ func (s *sources) add(ctx context.Context, id task.JobID, of *task.Job) {
 	s.keys[id] = sealer
 	plain := s.content.plain(ctx, sealer)
 	s.all = append(s.all, memo.Source{ID: id, Spec: of, Held: sub.Held(id), Plain: plain,
-		Sound: submitter.Sound(sub, id, s.spec.Verify != nil),
+		Sound: submitter.Sound(sub, id, s.spec),
 		Rows:  s.sameRows(exec.Rows(ctx, s.content, of, sealer), plain),
 		Read: func(index uint64) (message.TaskSummary, error) {
 			if err := ctx.Err(); err != nil {

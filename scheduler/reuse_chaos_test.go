@@ -15,7 +15,7 @@ import (
 
 // reusedOf finds what a job can take of another one that a node holds all of.
 func (n *simNode) reusedOf(t *testing.T, old task.JobID, spec *task.Job) (out []message.Reused) {
-	source := memo.Source{ID: old, Spec: n.sub.Spec(old), Held: n.sub.Held(old), Sound: submitter.Sound(n.sub, old, false),
+	source := memo.Source{ID: old, Spec: n.sub.Spec(old), Held: n.sub.Held(old), Sound: submitter.Sound(n.sub, old, &task.Job{}),
 		Read: func(i uint64) (message.TaskSummary, error) {
 			return submitter.DecodeSummary(n.disk[submitter.ResultKey(old, i)])
 		}}

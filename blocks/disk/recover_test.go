@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -59,7 +60,7 @@ func writeHistory(t testing.TB) history {
 		}
 		crashed := h.dir + "-crashed" // closing moves the pairs of logs to tables
 		if round == rounds-1 {
-			err = errors.Join(err, s.Sync(ctx, ds.NewKey("/")), os.CopyFS(crashed, os.DirFS(h.dir)))
+			err = errors.Join(err, s.Sync(ctx, ds.NewKey("/")), copyOpen(crashed, h.dir))
 		}
 		if err = errors.Join(err, s.Close()); err != nil {
 			t.Fatal(err)
@@ -69,6 +70,20 @@ func writeHistory(t testing.TB) history {
 		}
 	}
 	return h
+}
+
+// copyOpen copies the directory of an open store. The store may delete obsolete files in the background, so a copy that
+// misses one is made again.
+func copyOpen(to, from string) error {
+	for {
+		err := os.CopyFS(to, os.DirFS(from))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.RemoveAll(to); err != nil {
+			return err
+		}
+	}
 }
 
 // outcome counts what became of the keys of a history.

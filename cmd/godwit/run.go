@@ -120,6 +120,7 @@ func noteTaken(ctx context.Context, p *progress.Progress, client *api.Client, id
 	if err != nil {
 		return // it is shown with the job
 	}
+	p.Note("%s", submission.Checked(st))
 	for _, t := range st.Taken {
 		p.Note("%d of %d results are taken from job %s; --fresh runs all tasks", t.Tasks, st.Tasks.Total,
 			table.ShortJob(t.Job))

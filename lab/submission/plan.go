@@ -64,6 +64,7 @@ func (p *Planned) Print(w io.Writer) {
 	if p.Runs > p.Tasks {
 		fmt.Fprintf(w, "each task runs on %d members\n", p.Runs/max(1, p.Tasks))
 	}
+	fmt.Fprintf(w, "verify: %s; %s\n", p.Verify, p.Promise)
 	taken := uint64(0)
 	for _, t := range p.Taken {
 		taken += t.Tasks

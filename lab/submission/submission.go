@@ -214,6 +214,14 @@ func Recalled(st message.JobStatus) error {
 		Hint: fmt.Sprintf("they are run again here; `godwit job %s --tasks` marks them", id)}
 }
 
+// Checked tells people how a job's results are checked, and what that promises.
+func Checked(st message.JobStatus) string {
+	if st.Checks == nil {
+		return "verify: off; results are not checked: what workers signed is delivered as it is"
+	}
+	return "verify: " + st.Checks.Verify + "; " + st.Checks.Promise
+}
+
 // Unchecked returns an error with an exit code if results of a job wait for their owner's decision to be checked; else
 // nil.
 func Unchecked(st message.JobStatus) error {

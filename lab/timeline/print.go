@@ -47,6 +47,7 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 		fmt.Fprintf(out, "checked    %d results run again here (verify: %s): "+
 			"%d right, %d wrong and replaced, %d open, %d to go%s\n",
 			c.Right+c.Wrong+c.Open, c.Verify, c.Right, c.Wrong, c.Open, c.Due, doubted(c))
+		fmt.Fprintf(out, "promise    %s\n", task.ClipMessage(c.Promise))
 		if c.Confirm != "" {
 			fmt.Fprintf(out, "confirmed  all results are run again of which %s\n", c.Confirm)
 		}

@@ -317,7 +317,9 @@ func (s *JobStatus) Settled() bool {
 
 // Checks says how far the results of a job are checked, in tasks.
 type Checks struct {
-	Verify string `json:"verify"` // as the job file has it
+	Verify string `json:"verify"` // as the job file has it, or the overlay's default
+	// Promise tells people how likely it is that wrong results remain unnoticed.
+	Promise string `json:"promise"`
 	// Confirm is the condition of results that are all run again; "" for none.
 	Confirm string `json:"confirm,omitempty"`
 	Due     uint64 `json:"due"` // are to be run again, or may be

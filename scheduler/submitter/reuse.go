@@ -47,8 +47,9 @@ func (t takings) reuse(ev *message.Reuse) {
 func (t takings) one(j *submitted, r *message.Reused) {
 	s, end := t.s, &r.End
 	of := s.jobs[r.Of.Job]
+	strict := of != nil && asksMore(j.spec, of.spec)
 	if of == nil || of == j || end.From == nil || end.Index >= j.total || j.have.Contains(end.Index) ||
-		!s.audits.together(of).sound(r.Of.Index, j.checks != nil) || !memo.Fits(j.spec, end.Index, end) ||
+		!s.audits.together(of).sound(r.Of.Index, strict) || !memo.Fits(j.spec, end.Index, end) ||
 		s.audits.faulty(end) {
 		return
 	}
@@ -57,8 +58,12 @@ func (t takings) one(j *submitted, r *message.Reused) {
 	}
 	j.keep(end.Index, false)
 	j.reusing.took(end.From.Job)
-	if j.checks != nil {
+	switch {
+	case j.checks == nil:
+	case of.checks != nil && !of.checks.unproven(r.Of.Index): // it was run here
 		s.audits.note(j, checked{Index: end.Index, State: verdictRight})
+	default:
+		s.audits.check(j, end)
 	}
 }
 
@@ -81,8 +86,14 @@ func (r *reusing) told() []message.Taken {
 	return out
 }
 
+// asksMore reports whether a job wants its results checked more than another does.
+func asksMore(j, of *task.Job) bool {
+	return of.Verify.Less(j.Verify) ||
+		j.Verify != nil && j.Verify.Confirm != "" && (of.Verify == nil || of.Verify.Confirm != j.Verify.Confirm)
+}
+
 // sound reports whether a result that is held may be taken for another job: not while it is to be checked, or could
-// not be. Where that job's results are checked, too, it is to have been run on this node.
+// not be. Where the other job wants more checked, the result is to have been run on this node.
 func (t *together) sound(i uint64, checked bool) bool {
 	j := t.j
 	switch {
@@ -92,7 +103,7 @@ func (t *together) sound(i uint64, checked bool) bool {
 		return !checked
 	}
 	switch t.of(i) {
-	case message.StandingAccepted:
+	case message.StandingAccepted, message.StandingUnchecked:
 		return !checked && !j.checks.away.Contains(i)
 	case message.StandingFinal, message.StandingReplaced:
 		return !checked || !j.checks.unproven(i)
@@ -110,11 +121,15 @@ func (c *checks) unproven(i uint64) bool {
 	return false
 }
 
-// Sound returns which results of a job may be taken for another one: for one whose results are checked, or for any
-// other.
-func Sound(s *Submitter, id task.JobID, checked bool) ledger.Set {
+// Sound returns which results of a job may be taken for another one. If that wants more of its results checked, these
+// are the results that were run here.
+func Sound(s *Submitter, id task.JobID, other *task.Job) ledger.Set {
 	j := s.jobs[id]
-	if j == nil || j.checks == nil && checked {
+	if j == nil {
+		return nil
+	}
+	checked := asksMore(other, j.spec)
+	if j.checks == nil && checked {
 		return nil
 	}
 	if j.checks == nil {

@@ -173,7 +173,7 @@ func TestReuseOfChecked(t *testing.T) {
 		b.deliver(due, nil, b.ran(2, due, truth))
 	}
 	due--
-	if s := Sound(b.s, b.id, false); s.Contains(due) {
+	if s := Sound(b.s, b.id, &task.Job{}); s.Contains(due) {
 		t.Error("one that is to be run again is taken")
 	}
 	b.answer(b.says(truth))
@@ -184,11 +184,15 @@ func TestReuseOfChecked(t *testing.T) {
 		checked bool
 		want    bool
 	}{{due, true, true}, {due, false, true}, {accepted, false, true}, {accepted, true, false}, {199, false, false}} {
-		if got := Sound(b.s, b.id, tt.checked).Contains(tt.i); got != tt.want {
+		other := &task.Job{}
+		if tt.checked {
+			other.Verify = &task.Verify{Audits: 1_000_000}
+		}
+		if got := Sound(b.s, b.id, other).Contains(tt.i); got != tt.want {
 			t.Errorf("task %d, for a job that is checked: %v: taken is %v", tt.i, tt.checked, got)
 		}
 	}
-	if Sound(b.s, "none", false) != nil {
+	if Sound(b.s, "none", &task.Job{}) != nil {
 		t.Error("results of no job are taken")
 	}
 }

@@ -30,6 +30,7 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 		}
 		out.Final = j.have.Count() - out.Accepted - out.Unchecked - out.Due - out.Open
 	}
+	out.Promise = Promise(j.spec.Verify, a.s.cfg.Pool.Least, j.total)
 	if j.state.Settled {
 		key := task.DrawKey(a.s.key, j.spec.Nonce)
 		out.Key = hex.EncodeToString(key[:])

@@ -220,6 +220,7 @@ class JobChecks(TypedDict, total=False):
     late: int
     open: int
     others: int
+    promise: str
     right: int
     unchecked: int
     verify: str
@@ -512,12 +513,14 @@ class Plan(TypedDict, total=False):
     forecast: EndForecast
     memory_bytes: int
     overlay: str
+    promise: str
     ready: List[str]
     runs: int
     slots: int
     taken: List[PlanTaken]
     tasks: int
     unfit: List[PlanUnfit]
+    verify: str
     work_s: float
 
 
