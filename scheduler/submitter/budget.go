@@ -10,8 +10,8 @@ import (
 )
 
 // A stranger decides how many wrong results a job gets, so the checks of a job have a limit on this machine: a fifth of
-// the job's work, and at least the least sample. Beyond it other members run tasks again. Tasks that nobody else can
-// run wait until the owner allows more.
+// the job's work, and at least twice the least sample, because each source's first results are checked besides those
+// drawn. Beyond it other members run tasks again. Tasks that nobody else can run wait until the owner allows more.
 
 // A budget is what the checks of a job have cost this machine. The zero value has cost nothing.
 type budget struct {
@@ -57,7 +57,7 @@ func (c *checks) restoreBudget() {
 
 // allowed is the number of a job's tasks that this machine may run again.
 func (a *audits) allowed(j *submitted) float64 {
-	return max(a.s.cfg.OwnRuns*float64(j.total), float64(credibility.Sample(j.total))) + float64(j.state.Granted)
+	return max(a.s.cfg.OwnRuns*float64(j.total), float64(2*credibility.Sample(j.total))) + float64(j.state.Granted)
 }
 
 // leftHere is the number of tasks that this machine may still run again of a job.

@@ -39,8 +39,8 @@ type Config struct {
 	// Audits is how many tasks may be run again here at once, those that wait for a core among
 	// them. Default 1.
 	Audits int
-	// OwnRuns is the share of a job's work that may run again here to check it, 0 or more; at least the least sample
-	// does. Default .2.
+	// OwnRuns is the share of a job's work that may run again here to check it, 0 or more; at least twice the least
+	// sample may. Default .2.
 	OwnRuns float64
 	// FirstOfSource is the number of results of each source that are always checked. 0 has no least sample checked
 	// either. Default credibility.SampleSource.
