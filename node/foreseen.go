@@ -142,7 +142,7 @@ func (s *seer) checks(ctx context.Context, f *task.File, ref string) (v *task.Ve
 		var m *membership
 		if m, err = s.overlays.find(ref); err == nil {
 			terms, _ := member.Assumed(m.Manifest().Admission)
-			v, least = f.Verify.AtLeast(m.Manifest().Checks), terms.Least
+			v, least = verifyOf(f, m.Manifest()), terms.Least
 		}
 	})
 	return v, least, errors.Join(e, err)

@@ -523,9 +523,11 @@ func (p *peer) submit(tasks int, work time.Duration) task.JobID {
 	return id
 }
 
+// sleepJob returns a submission of so many tasks that sleep for work. Nothing is checked, because most tests count how
+// often each task runs; see submitVerified.
 func sleepJob(t *testing.T, n *Node, tasks int, work time.Duration) Submission {
 	t.Helper()
-	text := fmt.Sprintf("module: sleep.wasm\nwork: %s\nsweep:\n  n: {from: 1, to: %d}\n", work, tasks)
+	text := fmt.Sprintf("module: sleep.wasm\nwork: %s\nverify: off\nsweep:\n  n: {from: 1, to: %d}\n", work, tasks)
 	f, err := task.ParseFile("sleep.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)

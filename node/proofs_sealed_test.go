@@ -57,6 +57,9 @@ func TestSealedProof(t *testing.T) {
 		}
 		sub.File.Verify = v
 		id, err := owner.Submit(t.Context(), sub)
+		if err == nil {
+			err = owner.CheckMore(t.Context(), id, 0)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

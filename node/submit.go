@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"godwit/blocks/seal"
+	"godwit/member"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler/message"
@@ -167,7 +168,11 @@ func (ss *submissions) job(s Submission, of overlay.ID, rules *overlay.Manifest)
 		return nil, err
 	}
 	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
-	job.Verify = job.Verify.AtLeast(rules.Checks)
+	if job.Verify == nil {
+		job.Verify = verifyOf(s.File, rules)
+	} else {
+		job.Verify = job.Verify.AtLeast(rules.Checks)
+	}
 	if len(s.Key) > 0 {
 		job.Sealed = task.KeyCommitment(s.Key)
 	}
@@ -177,6 +182,18 @@ func (ss *submissions) job(s Submission, of overlay.ID, rules *overlay.Manifest)
 		job.Verify.Draw = draw[:]
 	}
 	return job, nil
+}
+
+// verifyOf returns how the results of a job are checked in an overlay with those rules: as its file says, by default by
+// the overlay's minimum, and never less than its floor. Only this node can check the results of a job with stages, so
+// such a job has no default.
+func verifyOf(f *task.File, rules *overlay.Manifest) *task.Verify {
+	v := f.Verify
+	if v == nil && !f.VerifyOff && len(f.Stages) == 0 {
+		terms, _ := member.Assumed(rules.Admission)
+		v = task.Percent(terms.Least)
+	}
+	return v.AtLeast(rules.Checks)
 }
 
 // offer gives the record to the submitter and waits for the answer.

@@ -71,6 +71,7 @@ func (a *Again) File() (*File, error) {
 	f.Work, f.Memory, f.Replicas, f.Retries = j.Work, j.Memory, j.Replicas, j.Retries
 	f.Deadline, f.Timeout, f.Priority, f.Checkpoint = j.Deadline, j.Timeout, j.Priority, j.Checkpoint
 	f.Class, f.Weight = j.Class, j.Weight
+	f.VerifyOff = j.Verify == nil
 	if v := j.Verify; v != nil {
 		f.Verify, f.Auditors = v.with(v.Confirm), slices.Clone(v.Auditors)
 		f.Verify.Draw = nil
@@ -103,6 +104,7 @@ func Refile(j *Job) *File {
 	f.Work, f.Memory, f.Replicas, f.Retries = j.Work, j.Memory, j.Replicas, j.Retries
 	f.Deadline, f.Timeout, f.Priority, f.Checkpoint = j.Deadline, j.Timeout, j.Priority, j.Checkpoint
 	f.Class, f.Weight = j.Class, j.Weight
+	f.VerifyOff = j.Verify == nil
 	for i := range j.Stages {
 		s := &j.Stages[i]
 		f.Stages = append(f.Stages, FileStage{s.clone(), s.Name + ".wasm"})

@@ -42,9 +42,10 @@ type File struct {
 	Timeout    time.Duration // of one attempt; 0: see Job.TimeLimit
 	Priority   int
 	Checkpoint Checkpoint
-	Class      string // "": none
-	Weight     int    // 0 is 1
-	Verify     *Verify
+	Class      string   // "": none
+	Weight     int      // 0 is 1
+	Verify     *Verify  // nil: the overlay's default, or with VerifyOff nothing
+	VerifyOff  bool     // the file has "verify: off"
 	Auditors   []PeerID // of Verify's
 	// Stages are those of a job that has some, each after those that it reads. Module, Args, Env, Files, Stdin,
 	// Outputs and Sweep are empty then.

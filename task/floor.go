@@ -17,6 +17,9 @@ func (v *Verify) Less(floor *Verify) bool {
 	return v.Audits < floor.Audits || floor.Wrong > 0 && (v.Wrong == 0 || v.Wrong > floor.Wrong)
 }
 
+// Percent returns a rule that has a share of the tasks run again, 0 to 1.
+func Percent(share float64) *Verify { return &Verify{Audits: uint32(share * auditsUnit)} }
+
 // AtLeast returns it, raised to a floor.
 func (v *Verify) AtLeast(floor *Verify) *Verify {
 	if !v.Less(floor) {

@@ -214,6 +214,7 @@ func (r *reader) readVerify(node ast.Node) *Error {
 		return r.errorAtToken(yamlfile.First(node), "write off, 5% (of the tasks are run again), "+
 			"1e-3 (at most so many wrong) or full", "%v", err)
 	}
+	r.VerifyOff = v == nil
 	if r.Verify != nil {
 		v = v.with(r.Verify.Confirm)
 	}

@@ -76,8 +76,8 @@ func (o *Options) submission() (*submission.Job, error) {
 	if o.JobFile != "" {
 		return submission.Read(o.JobFile, nil, nil)
 	}
-	text := fmt.Sprintf("name: swarm\nmodule: noop.wasm\nwork: %s\nmemory: 1MiB\nsweep:\n  task: {from: 1, to: %d}\n",
-		o.Work, o.Tasks)
+	text := fmt.Sprintf("name: swarm\nmodule: noop.wasm\nverify: off\nwork: %s\nmemory: 1MiB\n"+
+		"sweep:\n  task: {from: 1, to: %d}\n", o.Work, o.Tasks)
 	sub, err := submission.New("swarm.yaml", text, noop.Module)
 	if err != nil {
 		return nil, fmt.Errorf("making the swarm's job: %w", err)

@@ -128,7 +128,7 @@ func (o *Options) Run(ctx context.Context, out, log io.Writer) error {
 
 // fill gives every slot a guest that never ends, and waits until they run.
 func (t *trial) fill(ctx context.Context, slots int) error {
-	text := fmt.Sprintf("name: %s\nmodule: endless.wasm\nmemory: 1MiB\ncheckpoint: off\ntimeout: %s\n"+
+	text := fmt.Sprintf("name: %s\nmodule: endless.wasm\nverify: off\nmemory: 1MiB\ncheckpoint: off\ntimeout: %s\n"+
 		"sweep:\n  task: {from: 1, to: %d}\n", guestName, guestTimeout, slots)
 	guests, err := submission.New("guests.yaml", text, endless)
 	if err != nil {

@@ -234,8 +234,8 @@ func (r *replay) somebody(ctx context.Context) int {
 // submit hands a job to one peer. It is not handed to another when the peer
 // goes: it may have kept the job, and offers it when it is back.
 func (r *replay) submit(ctx context.Context, i int, j plan.Job, p *player) (id task.JobID, end *foretold, err error) {
-	text := fmt.Sprintf("name: %s\nmodule: noop.wasm\nwork: %s\nmemory: 1MiB\ncheckpoint: %s\nsweep:\n  task: {from: "+
-		"1, to: %d}\n",
+	text := fmt.Sprintf("name: %s\nmodule: noop.wasm\nverify: off\nwork: %s\nmemory: 1MiB\ncheckpoint: %s\n"+
+		"sweep:\n  task: {from: 1, to: %d}\n",
 		jobName(i), max(1, time.Duration(float64(j.Work)/r.clock.Speedup)), r.plan.Checkpoint(), j.Tasks)
 	if j.Class != "" {
 		text += fmt.Sprintf("class: %q\n", j.Class)

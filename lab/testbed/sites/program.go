@@ -197,8 +197,8 @@ func (p *program) text(j *job) string {
 	case p.e.Migrations[0] != plan.NoMigration:
 		checkpoint = task.MaxDuration.String()
 	}
-	return fmt.Sprintf("name: %s\nmodule: noop.wasm\nwork: %s\nmemory: %d\ncheckpoint: %s\nsweep:\n  task: {from: 1, "+
-		"to: %d}\n",
+	return fmt.Sprintf("name: %s\nmodule: noop.wasm\nverify: off\nwork: %s\nmemory: %d\ncheckpoint: %s\n"+
+		"sweep:\n  task: {from: 1, to: %d}\n",
 		j.name, p.real(j.work), j.memory, checkpoint, j.tasks)
 }
 
