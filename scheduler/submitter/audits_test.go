@@ -123,7 +123,7 @@ func (b *auditBench) ends(o task.Outcome) func(message.Audit) task.Result {
 // checks are the counts of what was, and is to be, run again; allChecks has how the results stand too.
 func (b *auditBench) checks() message.Checks {
 	c := b.allChecks()
-	c.Accepted, c.Final, c.Late, c.Delivered, c.Key = 0, 0, 0, false, ""
+	c.Accepted, c.Final, c.Late, c.Delivered, c.Key, c.Promise = 0, 0, 0, false, "", ""
 	return c
 }
 
