@@ -35,6 +35,7 @@ type cells struct {
 	changed  time.Time       // when this leader last changed its cell
 	led      time.Time       // since when this member has led
 	descent  descent
+	stored   CellRecord // as it is on disk
 	search   search
 	// leaderless is since when no leader was known, or when it last asked; zero while one is.
 	leaderless time.Time
@@ -165,7 +166,8 @@ func (c *cells) wakeCells(now time.Time) {
 	m.others.Expire(now)
 	c.recheck(now)
 	c.findCell()
-	for _, at := range []time.Time{c.search.again, c.search.begun.Add(newcomerWaits)} {
+	c.keepCell()
+	for _, at := range []time.Time{c.search.again, c.search.begun.Add(newcomerWaits), c.search.trusts} {
 		if at.After(now) && at.Before(m.lookAt) {
 			m.lookAt = at
 		}
@@ -187,6 +189,7 @@ func (c *cells) wakeCells(now time.Time) {
 			m.leaderless = now
 			if to, went := c.wentTo(); went {
 				m.goTo(to, nil, "most of its members are there")
+				c.search.probation(now)
 			}
 			m.ask("", now)
 		}
@@ -224,6 +227,7 @@ func (c *cells) lookAtSize(now time.Time) {
 		m.leadTo(own, c.descent.before, "the other half did not come")
 	case went:
 		m.leadTo(to, nil, "most members are there")
+		c.search.probation(now)
 	}
 }
 

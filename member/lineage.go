@@ -19,13 +19,7 @@ type descent struct {
 	before  overlay.Lineage
 	joined  time.Time // zero if the cell wasn't formed from two halves
 	entered time.Time // when the member entered its cell
-	reigns  []reign   // the newest last
-}
-
-// A reign is a leader that the member followed, and the first epoch in which it did.
-type reign struct {
-	leader task.PeerID
-	epoch  uint64
+	reigns  []Reign   // the newest last
 }
 
 // follow remembers that the member follows a leader.
@@ -34,19 +28,19 @@ func (d *descent) follow(leader task.PeerID, epoch uint64) {
 		return
 	}
 	for i := range d.reigns {
-		if d.reigns[i].leader == leader {
+		if d.reigns[i].Leader == leader {
 			last := d.reigns[i]
 			d.reigns = append(slices.Delete(d.reigns, i, i+1), last)
 			return
 		}
 	}
-	d.reigns = append(d.reigns, reign{leader, epoch})
+	d.reigns = append(d.reigns, Reign{leader, epoch})
 	d.reigns = d.reigns[max(0, len(d.reigns)-maxReigns):]
 }
 
 // led reports whether the member followed a division's leader in its epoch or before.
 func (d *descent) led(x *overlay.Division) bool {
-	return slices.ContainsFunc(d.reigns, func(r reign) bool { return r.leader == x.Leader && r.epoch <= x.Epoch })
+	return slices.ContainsFunc(d.reigns, func(r Reign) bool { return r.Leader == x.Leader && r.Epoch <= x.Epoch })
 }
 
 // enter takes over the lineage of a cell that the member goes to at a time.
