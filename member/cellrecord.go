@@ -21,6 +21,9 @@ type CellRecord struct {
 	Bits    uint8           `json:"bits"` // 0 if the overlay was undivided
 	Lineage overlay.Lineage `json:"lineage,omitempty"`
 	Entered time.Time       `json:"entered"`
+	Members int             `json:"members"`          // the largest number that was known at once
+	Before  overlay.Lineage `json:"before,omitempty"` // of the half that the member was in until Joined
+	Joined  time.Time       `json:"joined,omitzero"`
 	Reigns  []Reign         `json:"reigns,omitempty"` // leaders that the member followed, the newest last
 }
 
@@ -37,7 +40,8 @@ func (c *cells) keepCell() {
 	if leader, _ := m.lease.Leader(); leader == "" || m.alone() || !c.search.again.IsZero() || c.seeks() {
 		return
 	}
-	now := CellRecord{Bits: m.cell.Bits, Lineage: d.lineage, Entered: d.entered, Reigns: slices.Clone(d.reigns)}
+	now := CellRecord{Bits: m.cell.Bits, Lineage: d.lineage, Entered: d.entered, Members: d.most, Before: d.before, Joined: d.joined,
+		Reigns: slices.Clone(d.reigns)}
 	if reflect.DeepEqual(now, c.stored) {
 		return
 	}
@@ -59,12 +63,13 @@ func (c *cells) restoreCell(stored []byte, known []task.PeerID) {
 	}
 	var r CellRecord
 	if err := json.Unmarshal(stored, &r); err != nil || r.Bits > overlay.MaxCellBits || len(r.Lineage) > overlay.MaxCellBits ||
-		len(r.Reigns) > maxReigns {
+		len(r.Before) > overlay.MaxCellBits || len(r.Reigns) > maxReigns {
 		m.notice(Error, "the stored cell cannot be read; other peers are asked", "err", err)
 		return
 	}
 	c.cell, c.stored = overlay.CellOf(c.number, r.Bits), r
-	c.descent = descent{lineage: r.Lineage, entered: r.Entered, reigns: slices.Clone(r.Reigns)}
+	c.descent = descent{lineage: r.Lineage, before: r.Before, joined: r.Joined, entered: r.Entered, most: r.Members,
+		reigns: slices.Clone(r.Reigns)}
 	c.search.known = slices.DeleteFunc(slices.Clone(known), func(p task.PeerID) bool { return p == m.p.cfg.Self })
 	c.search.trusts = m.p.now.Add(cellTrust)
 }

@@ -164,6 +164,7 @@ func (c *cells) wakeCells(now time.Time) {
 		m.lookAt = now.Add(cellLook)
 	}
 	m.others.Expire(now)
+	c.descent.most = max(c.descent.most, m.view.Len())
 	c.recheck(now)
 	c.findCell()
 	c.keepCell()
@@ -187,7 +188,9 @@ func (c *cells) wakeCells(now time.Time) {
 	case leader == "":
 		if now.Sub(m.leaderless) >= cellLost {
 			m.leaderless = now
-			if to, went := c.wentTo(); went {
+			if half, lineage, missed := c.missed(); missed {
+				m.goTo(half, lineage, "a leader divided the cell before")
+			} else if to, went := c.wentTo(); went {
 				m.goTo(to, nil, "most of its members are there")
 				c.search.probation(now)
 			}
@@ -215,7 +218,10 @@ func (c *cells) lookAtSize(now time.Time) {
 	}
 	own := m.cell.Half(m.number)
 	to, went := c.wentTo()
+	half, lineage, missed := c.missed()
 	switch {
+	case missed:
+		m.leadTo(half, lineage, "a leader divided the cell before")
 	case rule.Divides(m.cell, halves, all):
 		if lineage := c.divided(); lineage != nil {
 			m.leadTo(own, lineage, "the cell has grown")
@@ -231,11 +237,17 @@ func (c *cells) lookAtSize(now time.Time) {
 	}
 }
 
-// stayed reports whether members of a half, by their own adverts, are still in it, though the cell was joined.
+// stayed reports whether members of a half are still in it, by their own adverts or their leaders' summaries, though the
+// cell was joined.
 func (c *cells) stayed(half overlay.Cell) bool {
-	m := c.m
+	m, since := c.m, c.descent.joined.Add(overlay.CellGap)
+	for _, s := range m.others.All() {
+		if s.Cell.Within(half) && s.Issued.After(since) {
+			return true
+		}
+	}
 	for peer, v := range m.visitors.known {
-		if v.advert.Bits >= half.Bits && v.advert.Issued.After(c.descent.joined.Add(overlay.CellGap)) &&
+		if v.advert.Bits >= half.Bits && v.advert.Issued.After(since) &&
 			half.Holds(overlay.CellNumber(m.id, peer)) {
 			return true
 		}
@@ -244,10 +256,10 @@ func (c *cells) stayed(half overlay.Cell) bool {
 }
 
 // sibling is how many members the sibling of the cell has, by the word of who leads it, or those
-// that lead the parent; beyond any that matter where nobody does.
+// that lead the parent; beyond any that matter where nobody does, and where the sibling has divided.
 func (c *cells) sibling() int {
 	m := c.m
-	if m.cell.Whole() {
+	if m.cell.Whole() || m.others.Divided(m.cell.Sibling()) {
 		return overlay.MaxCellMembers
 	}
 	for _, c := range []overlay.Cell{m.cell.Sibling(), m.cell.Parent()} {

@@ -19,6 +19,7 @@ type descent struct {
 	before  overlay.Lineage
 	joined  time.Time // zero if the cell wasn't formed from two halves
 	entered time.Time // when the member entered its cell
+	most    int       // the largest number of members that were known in the cell at once
 	reigns  []Reign   // the newest last
 }
 
@@ -45,7 +46,7 @@ func (d *descent) led(x *overlay.Division) bool {
 
 // enter takes over the lineage of a cell that the member goes to at a time.
 func (d *descent) enter(from, to overlay.Cell, lineage overlay.Lineage, now time.Time) {
-	d.before, d.joined, d.entered = nil, time.Time{}, now
+	d.before, d.joined, d.entered, d.most = nil, time.Time{}, now, 0
 	if from != to && from.Within(to) && d.lineage.Of(from) {
 		d.before, d.joined = d.lineage, now
 	}
@@ -63,8 +64,8 @@ func (d *descent) above(own, to overlay.Cell) overlay.Lineage {
 // evidence returns what the member knows itself about the cells.
 func (c *cells) evidence() *overlay.Evidence {
 	m := c.m
-	return &overlay.Evidence{Cell: m.cell, Members: m.view.Len(), Least: m.cellRule().Least, Lineage: c.descent.lineage,
-		Since: c.descent.entered, Led: c.descent.led, Confirms: c.confirms}
+	return &overlay.Evidence{Cell: m.cell, Members: max(m.view.Len(), c.descent.most), Least: m.cellRule().Least, Lineage: c.descent.lineage,
+		Former: c.descent.before, Since: c.descent.entered, Led: c.descent.led, Confirms: c.confirms}
 }
 
 // confirms reports whether a member of a summary's cell that this one knows follows the summary's leader in its epoch.
@@ -114,6 +115,21 @@ func (c *cells) follows(a *overlay.Advert, to overlay.Cell) (overlay.Lineage, bo
 		return nil, true
 	}
 	return nil, false
+}
+
+// missed returns the half of the member's cell that it belongs to, and the half's lineage, if a leader that it followed
+// divided the cell without it, and the few members that it knows could not be the whole cell.
+func (c *cells) missed() (half overlay.Cell, lineage overlay.Lineage, ok bool) {
+	m, evidence := c.m, c.evidence()
+	if 2*m.view.Len() > c.descent.most {
+		return half, nil, false
+	}
+	for _, s := range m.others.All() {
+		if s.Cell != m.cell && s.Cell.Within(m.cell) && evidence.Divided(&s) {
+			return m.cell.Half(m.number), slices.Clone(s.Lineage[:m.cell.Bits+1]), true
+		}
+	}
+	return half, nil, false
 }
 
 // returnsTo reports whether a cell is the half that the member was in before two halves joined.

@@ -60,10 +60,17 @@ func (c *cells) seeks() bool {
 	case m.p.now.Before(c.search.trusts):
 		return false
 	case !c.search.trusts.IsZero():
-		return alone
+		return alone || c.lost() && (leader == "" || m.coordinator != nil)
 	default:
 		return alone || leader == "" && !m.lease.Settled()
 	}
+}
+
+// lost reports whether a restarted member finds less than a third of the members that a large cell had. It may have
+// missed a division.
+func (c *cells) lost() bool {
+	most := c.descent.most
+	return !c.search.trusts.IsZero() && most >= c.cellRule().Ready && 3*c.m.view.Len() <= most
 }
 
 // Seeks reports whether the member doesn't know yet which cell is its own. It is called in At.
@@ -194,7 +201,8 @@ func (c *cells) findCell() {
 // enterFound takes the member into a cell that peers confirmed.
 func (c *cells) enterFound(to overlay.Cell, lineage overlay.Lineage) {
 	m, f, few := c.m, &c.search, c.few()
-	if _, reported := f.confirmed(m.cell, m.p.now); reported && m.alone() && m.p.now.Sub(m.descent.entered) >= cellLost {
+	if _, reported := f.confirmed(m.cell, m.p.now); c.lost() ||
+		reported && m.alone() && m.p.now.Sub(m.descent.entered) >= cellLost {
 		maps.DeleteFunc(f.empty, func(_ overlay.Cell, at time.Time) bool { return m.p.now.Sub(at) >= overlay.SummaryLife })
 		if f.empty == nil {
 			f.empty = map[overlay.Cell]time.Time{}
