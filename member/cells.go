@@ -35,6 +35,7 @@ type cells struct {
 	changed  time.Time       // when this leader last changed its cell
 	led      time.Time       // since when this member has led
 	descent  descent
+	stored   CellRecord // as it is on disk
 	search   search
 	// leaderless is since when no leader was known, or when it last asked; zero while one is.
 	leaderless time.Time
@@ -163,9 +164,11 @@ func (c *cells) wakeCells(now time.Time) {
 		m.lookAt = now.Add(cellLook)
 	}
 	m.others.Expire(now)
+	c.descent.most = max(c.descent.most, m.view.Len())
 	c.recheck(now)
 	c.findCell()
-	for _, at := range []time.Time{c.search.again, c.search.begun.Add(newcomerWaits)} {
+	c.keepCell()
+	for _, at := range []time.Time{c.search.again, c.search.begun.Add(newcomerWaits), c.search.trusts} {
 		if at.After(now) && at.Before(m.lookAt) {
 			m.lookAt = at
 		}
@@ -185,8 +188,11 @@ func (c *cells) wakeCells(now time.Time) {
 	case leader == "":
 		if now.Sub(m.leaderless) >= cellLost {
 			m.leaderless = now
-			if to, went := c.wentTo(); went {
+			if half, lineage, missed := c.missed(); missed {
+				m.goTo(half, lineage, "a leader divided the cell before")
+			} else if to, went := c.wentTo(); went {
 				m.goTo(to, nil, "most of its members are there")
+				c.search.probation(now)
 			}
 			m.ask("", now)
 		}
@@ -212,7 +218,10 @@ func (c *cells) lookAtSize(now time.Time) {
 	}
 	own := m.cell.Half(m.number)
 	to, went := c.wentTo()
+	half, lineage, missed := c.missed()
 	switch {
+	case missed:
+		m.leadTo(half, lineage, "a leader divided the cell before")
 	case rule.Divides(m.cell, halves, all):
 		if lineage := c.divided(); lineage != nil {
 			m.leadTo(own, lineage, "the cell has grown")
@@ -224,14 +233,21 @@ func (c *cells) lookAtSize(now time.Time) {
 		m.leadTo(own, c.descent.before, "the other half did not come")
 	case went:
 		m.leadTo(to, nil, "most members are there")
+		c.search.probation(now)
 	}
 }
 
-// stayed reports whether members of a half, by their own adverts, are still in it, though the cell was joined.
+// stayed reports whether members of a half are still in it, by their own adverts or their leaders' summaries, though the
+// cell was joined.
 func (c *cells) stayed(half overlay.Cell) bool {
-	m := c.m
+	m, since := c.m, c.descent.joined.Add(overlay.CellGap)
+	for _, s := range m.others.All() {
+		if s.Cell.Within(half) && s.Issued.After(since) {
+			return true
+		}
+	}
 	for peer, v := range m.visitors.known {
-		if v.advert.Bits >= half.Bits && v.advert.Issued.After(c.descent.joined.Add(overlay.CellGap)) &&
+		if v.advert.Bits >= half.Bits && v.advert.Issued.After(since) &&
 			half.Holds(overlay.CellNumber(m.id, peer)) {
 			return true
 		}
@@ -240,10 +256,10 @@ func (c *cells) stayed(half overlay.Cell) bool {
 }
 
 // sibling is how many members the sibling of the cell has, by the word of who leads it, or those
-// that lead the parent; beyond any that matter where nobody does.
+// that lead the parent; beyond any that matter where nobody does, and where the sibling has divided.
 func (c *cells) sibling() int {
 	m := c.m
-	if m.cell.Whole() {
+	if m.cell.Whole() || m.others.Divided(m.cell.Sibling()) {
 		return overlay.MaxCellMembers
 	}
 	for _, c := range []overlay.Cell{m.cell.Sibling(), m.cell.Parent()} {

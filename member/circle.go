@@ -69,6 +69,9 @@ func (c *cells) ask(from task.PeerID, now time.Time) {
 	peers := 1
 	if from == "" && (c.seeks() || now.Before(c.search.until)) {
 		peers = newcomerAsks
+		for _, p := range c.search.known[max(0, len(c.search.known)-newcomerAsks):] {
+			c.m.p.emit(AskCells{Of: c.m, From: p, Own: true})
+		}
 	}
 	c.m.p.emit(AskCells{Of: c.m, From: from, Peers: peers, Own: from == "" && c.m.coordinator == nil})
 }

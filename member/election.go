@@ -317,7 +317,11 @@ func (m *Member) keep(epoch uint64, group []task.PeerID) {
 		m.notice(Error, "keeping the epoch", "err", err)
 		return
 	}
-	m.p.emit(&Do{Of: m, Effects: []message.Effect{message.Persist{Key: LeaseKey, Value: b}}})
+	m.persist(LeaseKey, b)
+}
+
+func (m *Member) persist(key string, value []byte) {
+	m.p.emit(&Do{Of: m, Effects: []message.Effect{message.Persist{Key: key, Value: value}}})
 }
 
 // Coordinator returns the machine that leads the overlay; nil while another does.

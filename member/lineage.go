@@ -19,13 +19,8 @@ type descent struct {
 	before  overlay.Lineage
 	joined  time.Time // zero if the cell wasn't formed from two halves
 	entered time.Time // when the member entered its cell
-	reigns  []reign   // the newest last
-}
-
-// A reign is a leader that the member followed, and the first epoch in which it did.
-type reign struct {
-	leader task.PeerID
-	epoch  uint64
+	most    int       // the largest number of members that were known in the cell at once
+	reigns  []Reign   // the newest last
 }
 
 // follow remembers that the member follows a leader.
@@ -34,24 +29,24 @@ func (d *descent) follow(leader task.PeerID, epoch uint64) {
 		return
 	}
 	for i := range d.reigns {
-		if d.reigns[i].leader == leader {
+		if d.reigns[i].Leader == leader {
 			last := d.reigns[i]
 			d.reigns = append(slices.Delete(d.reigns, i, i+1), last)
 			return
 		}
 	}
-	d.reigns = append(d.reigns, reign{leader, epoch})
+	d.reigns = append(d.reigns, Reign{leader, epoch})
 	d.reigns = d.reigns[max(0, len(d.reigns)-maxReigns):]
 }
 
 // led reports whether the member followed a division's leader in its epoch or before.
 func (d *descent) led(x *overlay.Division) bool {
-	return slices.ContainsFunc(d.reigns, func(r reign) bool { return r.leader == x.Leader && r.epoch <= x.Epoch })
+	return slices.ContainsFunc(d.reigns, func(r Reign) bool { return r.Leader == x.Leader && r.Epoch <= x.Epoch })
 }
 
 // enter takes over the lineage of a cell that the member goes to at a time.
 func (d *descent) enter(from, to overlay.Cell, lineage overlay.Lineage, now time.Time) {
-	d.before, d.joined, d.entered = nil, time.Time{}, now
+	d.before, d.joined, d.entered, d.most = nil, time.Time{}, now, 0
 	if from != to && from.Within(to) && d.lineage.Of(from) {
 		d.before, d.joined = d.lineage, now
 	}
@@ -69,8 +64,8 @@ func (d *descent) above(own, to overlay.Cell) overlay.Lineage {
 // evidence returns what the member knows itself about the cells.
 func (c *cells) evidence() *overlay.Evidence {
 	m := c.m
-	return &overlay.Evidence{Cell: m.cell, Members: m.view.Len(), Least: m.cellRule().Least, Lineage: c.descent.lineage,
-		Since: c.descent.entered, Led: c.descent.led, Confirms: c.confirms}
+	return &overlay.Evidence{Cell: m.cell, Members: max(m.view.Len(), c.descent.most), Least: m.cellRule().Least, Lineage: c.descent.lineage,
+		Former: c.descent.before, Since: c.descent.entered, Led: c.descent.led, Confirms: c.confirms}
 }
 
 // confirms reports whether a member of a summary's cell that this one knows follows the summary's leader in its epoch.
@@ -120,6 +115,21 @@ func (c *cells) follows(a *overlay.Advert, to overlay.Cell) (overlay.Lineage, bo
 		return nil, true
 	}
 	return nil, false
+}
+
+// missed returns the half of the member's cell that it belongs to, and the half's lineage, if a leader that it followed
+// divided the cell without it, and the few members that it knows could not be the whole cell.
+func (c *cells) missed() (half overlay.Cell, lineage overlay.Lineage, ok bool) {
+	m, evidence := c.m, c.evidence()
+	if 2*m.view.Len() > c.descent.most {
+		return half, nil, false
+	}
+	for _, s := range m.others.All() {
+		if s.Cell != m.cell && s.Cell.Within(m.cell) && evidence.Divided(&s) {
+			return m.cell.Half(m.number), slices.Clone(s.Lineage[:m.cell.Bits+1]), true
+		}
+	}
+	return half, nil, false
 }
 
 // returnsTo reports whether a cell is the half that the member was in before two halves joined.

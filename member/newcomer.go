@@ -22,9 +22,12 @@ const (
 	maxReports = 16
 	// reportLife is how long a report counts.
 	reportLife = 4 * cellLost
-	// cellRecheck is the time after which a member that came into a cell by reports asks again.
-	cellRecheck = time.Minute
-	// youngCell is how long a member may leave its cell for one in which most members are.
+	// cellRecheck is the time after which a member that came into a cell by reports asks again. The interval doubles
+	// each time, up to cellRechecks.
+	cellRecheck  = time.Minute
+	cellRechecks = 8 * time.Minute
+	// youngCell is how long a member may leave its cell for one in which most members are, and how long a member that
+	// came by reports asks again.
 	youngCell = time.Hour
 )
 
@@ -33,8 +36,12 @@ type search struct {
 	reports map[task.PeerID]report
 	begun   time.Time                  // when the first report arrived; zero while there is none
 	empty   map[overlay.Cell]time.Time // cells in which nobody answered, and when the member left them
-	again   time.Time                  // when to ask again after a cell was found; zero for never
+	again   time.Time                  // when to ask again; zero for never
+	every   time.Duration              // interval before again
+	tried   time.Time                  // when a cell was first found by reports; zero if none was
 	until   time.Time                  // until when the answers to that count
+	known   []task.PeerID              // peers that a restarted member remembers as coordinators of its cell
+	trusts  time.Time                  // until when a restarted member trusts what it stored; zero if it isn't restarted
 	asked   map[task.PeerID]bool       // peers that were asked to confirm what others report
 }
 
@@ -49,7 +56,21 @@ type report struct {
 func (c *cells) seeks() bool {
 	m := c.m
 	leader, _ := m.lease.Leader()
-	return m.alone() && (leader == "" || m.coordinator != nil) || leader == "" && !m.lease.Settled()
+	switch alone := m.alone() && (leader == "" || m.coordinator != nil); {
+	case m.p.now.Before(c.search.trusts):
+		return false
+	case !c.search.trusts.IsZero():
+		return alone || c.lost() && (leader == "" || m.coordinator != nil)
+	default:
+		return alone || leader == "" && !m.lease.Settled()
+	}
+}
+
+// lost reports whether a restarted member finds less than a third of the members that a large cell had. It may have
+// missed a division.
+func (c *cells) lost() bool {
+	most := c.descent.most
+	return !c.search.trusts.IsZero() && most >= c.cellRule().Ready && 3*c.m.view.Len() <= most
 }
 
 // Seeks reports whether the member doesn't know yet which cell is its own. It is called in At.
@@ -113,11 +134,16 @@ func (c *cells) askAbout(peer task.PeerID) {
 
 // confirmed reports whether peers confirm that somebody leads a cell, and returns the cell's lineage. Two peers in
 // different networks are sufficient. If all peers that answer in time are in one network, as on a local one, two of them
-// are. If nobody else answers for a while, fewer are sufficient, because a small overlay may have no more.
+// are. All peers without a public network count as one network. If nobody else answers for a while, fewer are sufficient,
+// because a small overlay may have no more. If a peer answers that a restarted member remembers, others don't count.
 func (f *search) confirmed(c overlay.Cell, now time.Time) (lineage overlay.Lineage, ok bool) {
 	all, networks, peers := map[string]bool{}, map[string]bool{}, 0
+	remembers := slices.ContainsFunc(f.known, func(p task.PeerID) bool { return len(f.reports[p].claims) > 0 })
 	for _, peer := range slices.Sorted(maps.Keys(f.reports)) {
 		r := f.reports[peer]
+		if remembers && !slices.Contains(f.known, peer) {
+			continue
+		}
 		all[r.network] = true
 		i := slices.IndexFunc(r.claims, func(s overlay.Summary) bool { return s.Cell == c })
 		if i < 0 {
@@ -131,7 +157,7 @@ func (f *search) confirmed(c overlay.Cell, now time.Time) (lineage overlay.Linea
 	}
 	waited := now.Sub(f.begun)
 	switch {
-	case len(networks) >= 2:
+	case len(networks) >= 2 || remembers && peers > 0:
 		return lineage, true
 	case peers >= 2:
 		return lineage, len(all) == 1 && waited >= newcomerWaits || waited >= cellLost
@@ -175,27 +201,55 @@ func (c *cells) findCell() {
 // enterFound takes the member into a cell that peers confirmed.
 func (c *cells) enterFound(to overlay.Cell, lineage overlay.Lineage) {
 	m, f, few := c.m, &c.search, c.few()
-	if m.alone() && m.p.now.Sub(m.descent.entered) >= cellLost {
+	if _, reported := f.confirmed(m.cell, m.p.now); c.lost() ||
+		reported && m.alone() && m.p.now.Sub(m.descent.entered) >= cellLost {
 		maps.DeleteFunc(f.empty, func(_ overlay.Cell, at time.Time) bool { return m.p.now.Sub(at) >= overlay.SummaryLife })
 		if f.empty == nil {
 			f.empty = map[overlay.Cell]time.Time{}
 		}
 		f.empty[m.cell] = m.p.now
 	}
+	for _, a := range m.view.Members() {
+		if a.Bits != to.Bits && a.Peer != m.p.cfg.Self { // a stranger may lead the cell that the member leaves
+			m.visit(&a)
+			m.letGo(a.Peer)
+		}
+	}
 	m.goTo(to, lineage, "other peers report that it is led")
-	f.again, f.until = m.p.now.Add(cellRecheck), time.Time{}
+	f.probation(m.p.now)
 	if few {
 		m.introduce(0) // of many that come at once each has its moment
 	}
 }
 
-// recheck asks again some time after peers confirmed the member's cell.
+// probation has a member ask again at growing intervals whether the cell is the right one that peers took it to. It ends
+// an hour after the first such cell.
+func (f *search) probation(now time.Time) {
+	if f.tried.IsZero() || now.Sub(f.tried) >= youngCell {
+		f.tried, f.every = now, cellRecheck
+	}
+	f.again, f.until, f.trusts, f.known = now.Add(f.every), time.Time{}, time.Time{}, nil
+}
+
+// recheck asks again some time after peers took the member to its cell. A newcomer that leads nobody but itself asks
+// until it finds others.
 func (c *cells) recheck(now time.Time) {
-	f := &c.search
-	if f.again.IsZero() || f.again.After(now) {
+	f, seeks := &c.search, c.seeks()
+	switch {
+	case f.again.IsZero() && seeks && c.m.coordinator != nil:
+		f.again, f.every = now.Add(cellRecheck), cellRecheck
+		return
+	case f.again.IsZero() || f.again.After(now):
+		return
+	case !seeks && (f.tried.IsZero() || now.Sub(f.tried) >= youngCell):
+		f.again, f.tried = time.Time{}, time.Time{}
 		return
 	}
-	f.again, f.until, f.reports = time.Time{}, now.Add(cellLost), nil
+	f.every = min(2*f.every, cellRechecks)
+	f.again = now.Add(f.every)
+	if !seeks {
+		f.until, f.reports = now.Add(cellLost), nil
+	}
 	c.ask("", now)
 }
 

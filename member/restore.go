@@ -51,6 +51,7 @@ func (m *Member) Restore(load func(prefix string) (map[string][]byte, error),
 	m.lease.Remember(slices.Concat(last.Led, last.Group)...)
 	m.lease.Follows(last.Followed...)
 	m.kept = last
+	m.restoreCell(kept[CellKey], slices.Concat(last.Led, last.Group))
 	m.regroupAt = m.p.now
 	return len(last.Group) == 0 || slices.Equal(last.Group, []task.PeerID{m.p.cfg.Self}), nil
 }

@@ -17,6 +17,9 @@ func (c *cells) sumUp(now time.Time) {
 	if m.cell.Whole() && m.view.Len() < m.cellRule().Ready || !m.descent.lineage.Of(m.cell) {
 		return
 	}
+	if c.seeks() && now.Sub(m.led) < overlay.CellGap { // it leads nobody, perhaps because its cell is another
+		return
+	}
 	s := c.summary()
 	was := &m.summed
 	much := max(1, s.Slots/8) // an eighth: what waits finds its way to idle slots in a summary or two

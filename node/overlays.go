@@ -259,6 +259,11 @@ func (o *overlays) enter(m *membership) error {
 	if err := o.net.Join(m.network()); err != nil {
 		return fmt.Errorf("joining overlay %s: %w", m.Manifest().Name, err)
 	}
+	if cell := m.Cell(); !cell.Whole() { // it was in this cell before a restart
+		if err := o.net.EnterCell(m.id, cell); err != nil {
+			return fmt.Errorf("entering cell %s of overlay %s: %w", cell, m.Manifest().Name, err)
+		}
+	}
 	o.members[m.id] = m
 	o.at(func() { o.peer.Enter(m.Member) })
 	o.take(o.peer.Settle(o.now())) // the first advert says what it has

@@ -13,10 +13,13 @@ var ErrImplausible = errors.New("overlay: implausible summary")
 // peer can sign one.
 type Evidence struct {
 	Cell    Cell // of the node
-	Members int  // number of members of Cell that the node knows
+	Members int  // largest number of members of Cell that the node has known at once
 	Least   int  // minimum number of members of a half: see CellRule
 	// Lineage is that of Cell. A lineage that is too short for Cell isn't known.
 	Lineage Lineage
+	// Former is the lineage of the half of Cell in which the node was before. The other half may not have come along, so
+	// that division still counts. nil if the node wasn't in a half.
+	Former Lineage
 	// Since is when the node entered Cell. It was in one piece then, so earlier divisions of it are void.
 	Since time.Time
 	// Led reports whether the node followed a division's leader in its epoch. nil means never.
@@ -28,10 +31,13 @@ type Evidence struct {
 
 // Check returns why a summary can't be true, or nil. The error wraps ErrImplausible.
 func (e *Evidence) Check(s *Summary) error {
-	if err := e.checkSize(s.Cell); err != nil {
+	if err := e.checkDescent(s); err != nil {
 		return err
 	}
-	return e.checkDescent(s)
+	if e.stayed(s) {
+		return nil
+	}
+	return e.checkSize(s.Cell)
 }
 
 // checkSize compares a cell's size with the node's own cell. Cell numbers are evenly distributed, so cells of the same
@@ -41,7 +47,7 @@ func (e *Evidence) checkSize(c Cell) error {
 		return nil
 	}
 	if want := e.Least << (c.Bits - e.Cell.Bits); e.Members < want {
-		return fmt.Errorf("%w: cell %s has %d bits, but cell %s has only %d members, want %d", ErrImplausible, c, c.Bits,
+		return fmt.Errorf("%w: cell %s has %d bits, but cell %s had only %d members, want %d", ErrImplausible, c, c.Bits,
 			e.Cell, e.Members, want)
 	}
 	return nil
@@ -60,7 +66,8 @@ func (e *Evidence) checkDescent(s *Summary) error {
 	case common == s.Cell.Bits: // the node's own cell, or one that contains it: its existence needs no proof
 		return nil
 	case common == e.Cell.Bits:
-		if d := &s.Lineage[common]; !d.Issued.After(e.Since) || !e.led(d) {
+		d := &s.Lineage[common]
+		if !e.stayed(s) && (!d.Issued.After(e.Since) || !e.led(d)) {
 			return fmt.Errorf("%w: cell %s is a part of cell %s, whose leaders did not divide it", ErrImplausible, s.Cell,
 				e.Cell)
 		}
@@ -72,6 +79,17 @@ func (e *Evidence) checkDescent(s *Summary) error {
 		}
 	}
 	return nil
+}
+
+// Divided reports whether a summary of a part of the node's cell proves that a leader which the node followed divided it.
+func (e *Evidence) Divided(s *Summary) bool {
+	return e.Check(s) == nil && !e.stayed(s) && s.Cell.Bits > e.Cell.Bits && s.Cell.Within(e.Cell)
+}
+
+// stayed reports whether a summary's cell comes from the division that the node saw undone.
+func (e *Evidence) stayed(s *Summary) bool {
+	at := int(e.Cell.Bits)
+	return len(s.Lineage) > at && len(e.Former) > at && s.Cell.Within(e.Cell) && s.Lineage[at].Same(&e.Former[at])
 }
 
 func (e *Evidence) led(d *Division) bool { return e.Led != nil && e.Led(d) }

@@ -184,6 +184,16 @@ func (t *Summaries) Of(c Cell) (out []Summary) {
 	return out
 }
 
+// Divided reports whether there are summaries of smaller cells in a cell.
+func (t *Summaries) Divided(c Cell) bool {
+	for within, line := range t.cells {
+		if within != c && within.Within(c) && slices.ContainsFunc(line, func(x claim) bool { return !x.over }) {
+			return true
+		}
+	}
+	return false
+}
+
 // All returns every summary, the larger cells first. The slice is the caller's.
 func (t *Summaries) All() (out []Summary) {
 	for _, c := range slices.SortedFunc(maps.Keys(t.cells), compareCells) {

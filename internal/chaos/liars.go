@@ -170,10 +170,10 @@ func (t *trial) judgeResults(ctx context.Context, j *checkedJob) {
 		}
 		switch {
 		case !j.wrong[k.Index]:
-		case k.Standing == "accepted":
-			accepted++
-		default:
+		case k.Standing == "final" || k.Standing == "replaced":
 			final++
+		default:
+			accepted++
 		}
 	}
 	if j.st.Checks == nil {
@@ -187,7 +187,7 @@ func (t *trial) judgeResults(ctx context.Context, j *checkedJob) {
 	t.report.show(j.name+": run again here, of all results", "", "%d of %d (%.0f %%), and %d parts", again, j.tasks,
 		100*float64(again)/float64(j.tasks), parts)
 	t.report.show("  right, wrong and replaced, not to be told", "", "%d, %d, %d", c.Right, c.Wrong, c.Open)
-	t.report.show("  accepted without all of it, and wrong of these", "", "%d, %d", c.Accepted, accepted)
+	t.report.show("  accepted after parts, and wrong ones that are accepted or unchecked", "", "%d, %d", c.Accepted, accepted)
 	t.report.show("  to which others came, too", "", "%d", c.Agreed)
 	t.report.show("  runs that attempts tell of", "", "%d", j.st.runs())
 	t.report.show("  processor time of all results", "", "%.1f s", j.st.UsefulCPU)
