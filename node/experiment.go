@@ -22,6 +22,9 @@ type Experiment struct {
 	// Rates are what is known of classes of tasks beforehand.
 	Rates scheduler.KnownRates
 
+	// UnprovenPart is as in submitter.Config; 0 for its default.
+	UnprovenPart uint64
+
 	// Replay, if not nil, plays the owner in place of this machine's sensors; the
 	// rules still decide what follows.
 	Replay *trace.History

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"godwit/overlay"
 	"godwit/scheduler"
 )
@@ -23,5 +24,6 @@ func newOverlays(d *driver, p *past, l *lending) *overlays {
 	o.sched.Submitter.Audits = max(1, d.cfg.Cores/2) // its own results wait no longer than others'
 	o.sched.Submitter.Unaided = true
 	o.sched.Rates = d.cfg.Experiment.Rates
+	o.sched.Submitter.UnprovenPart = cmp.Or(d.cfg.Experiment.UnprovenPart, o.sched.Submitter.UnprovenPart)
 	return o
 }

@@ -227,6 +227,7 @@ func (c *matchCase) simulate(t *testing.T, begun time.Time, m overlay.Manifest) 
 func handing() scheduler.Config {
 	cfg := scheduler.Default()
 	cfg.Worker.HandOver = true
+	cfg.Submitter.UnprovenPart = 1 // else cells get tasks whenever results arrive, whose order hangs on milliseconds
 	return cfg
 }
 
@@ -261,6 +262,7 @@ func (c *matchCase) setUp(p *peer, book *matchBook, i int, begun time.Time) {
 			p.cfg.Bootstrap = append(p.cfg.Bootstrap, testnet.Addr(k))
 		}
 	}
+	p.cfg.Experiment.UnprovenPart = handing().Submitter.UnprovenPart
 	p.cfg.Log, p.cfg.Cores, p.cfg.Memory = slog.New(matchLog{book, i}), matchCores, matchMemory
 	p.draw = func() float64 { return c.draws()[i] }
 	if c.cells.On() {

@@ -45,6 +45,10 @@ type Config struct {
 	// FirstOfSource is the number of results of each source that are always checked. 0 has no least sample checked
 	// either. Default credibility.SampleSource.
 	FirstOfSource int
+	// UnprovenPart is the part of a job that all leaders of other cells without results share: one in so many tasks. Each
+	// has only a limit of its own otherwise, and somebody with many keys gets the whole job. Default 10; 1 for no such
+	// limit.
+	UnprovenPart uint64
 	// Unaided has tasks run here of which nothing comes: see unaided. Default false: not every driver
 	// carries out a message.Audit.
 	Unaided bool
@@ -52,7 +56,7 @@ type Config struct {
 
 // Default returns the configuration described at each field.
 func Default() Config {
-	return Config{AskEvery: 10 * time.Second, Audits: 1, OwnRuns: .2, FirstOfSource: credibility.SampleSource, Pool: credibility.OpenPool,
+	return Config{AskEvery: 10 * time.Second, Audits: 1, UnprovenPart: 10, OwnRuns: .2, FirstOfSource: credibility.SampleSource, Pool: credibility.OpenPool,
 		Strangers: credibility.OpenStrangers}
 }
 
@@ -60,6 +64,9 @@ func Default() Config {
 func (c *Config) Validate() error {
 	if c.AskEvery <= 0 {
 		return fmt.Errorf("scheduler: AskEvery is %v, want more than 0", c.AskEvery)
+	}
+	if c.UnprovenPart < 1 {
+		return fmt.Errorf("scheduler: UnprovenPart is %d, want at least 1", c.UnprovenPart)
 	}
 	if c.Audits < 1 {
 		return fmt.Errorf("scheduler: Audits is %d, want at least 1", c.Audits)

@@ -62,10 +62,6 @@ func (ln *lender) mayDelegate(j *submitted) bool {
 	return j.staged == nil && (!ln.s.cfg.Receipts || j.spec.Replicas <= 1)
 }
 
-// unprovenPart is the part of a job that all borrowers without results share: a tenth. Otherwise each has only a limit of
-// its own, and somebody with many keys gets the whole job.
-const unprovenPart = 10
-
 // proven reports whether results of a loan have been accepted. l may be nil.
 func (l *loan) proven() bool { return l != nil && l.state.Came > 0 }
 
@@ -76,7 +72,7 @@ func (ln *lender) allowance(j *submitted, borrower task.PeerID, share float64) u
 	if l.proven() {
 		return math.MaxUint64
 	}
-	most, all := max(1, j.total/unprovenPart), uint64(0)
+	most, all := max(1, j.total/ln.s.cfg.UnprovenPart), uint64(0)
 	for _, other := range j.lending.loans {
 		if !other.proven() {
 			all += other.tasks().Count()

@@ -303,7 +303,7 @@ func TestLiarsGetLess(t *testing.T) {
 		t.Fatalf("it is not over: %d of %d", st.Held, b.total)
 	}
 	had := liar.lends
-	if n := len(had); n < 3 || slices.Max(had) > b.total/unprovenPart || had[n-1] > had[0]/2 {
+	if n := len(had); n < 3 || slices.Max(had) > b.total/b.s.cfg.UnprovenPart || had[n-1] > had[0]/2 {
 		t.Errorf("the liar was lent %d", had)
 	}
 }
