@@ -13,7 +13,7 @@ func newVerify() *cobra.Command {
 		Use:   "verify ID",
 		Short: "Run more of a job's tasks again to check its results",
 		Long: `Run more of a job's tasks again on this machine to check its results. By itself a node
-runs again a fifth of a job's work at most, and at least twice the least sample of a small job.
+runs again at most a fifth of a job's work, or 20 tasks of a small job.
 Results that only this machine can check wait beyond that: ` + "`godwit job ID`" + ` says how many.
 Follow the checks with ` + "`godwit job ID`" + `.`,
 		Example: `  godwit verify render

@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"godwit/credibility"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
 
 // A stranger decides how many wrong results a job gets, so the checks of a job have a limit on this machine: a fifth of
-// the job's work, and at least twice the least sample, because each source's first results are checked besides those
-// drawn. Beyond it other members run tasks again. Tasks that nobody else can run wait until the owner allows more.
+// the job's work, and at least leastOwnRuns tasks. Beyond it other members run tasks again. Tasks that nobody else can run wait until the owner allows more.
 
 // A budget is what the checks of a job have cost this machine. The zero value has cost nothing.
 type budget struct {
@@ -57,8 +55,12 @@ func (c *checks) restoreBudget() {
 
 // allowed is the number of a job's tasks that this machine may run again.
 func (a *audits) allowed(j *submitted) float64 {
-	return max(a.s.cfg.OwnRuns*float64(j.total), float64(2*credibility.Sample(j.total))) + float64(j.state.Granted)
+	return max(a.s.cfg.OwnRuns*float64(j.total), leastOwnRuns) + float64(j.state.Granted)
 }
+
+// leastOwnRuns is the number of tasks of any job that this machine may run again: twice the largest least sample, since
+// each source's first results are checked besides those drawn. A small job with `verify: full` needs no decision then.
+const leastOwnRuns = 20
 
 // leftHere is the number of tasks that this machine may still run again of a job.
 func (a *audits) leftHere(j *submitted) uint64 {
