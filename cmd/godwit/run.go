@@ -109,6 +109,9 @@ func noteWrong(p *progress.Progress, end message.JobStatus) {
 		p.Note("warning: %d of %d checked results were wrong, and are replaced: `godwit why %s` names their workers", c.Wrong,
 			c.Right+c.Wrong+c.Open, table.ShortJob(end.ID))
 	}
+	if end.Checks == nil {
+		p.Note("%s", submission.Checked(end))
+	}
 	if c := end.Checks; c != nil && c.Unchecked > 0 {
 		p.Note("%d results are of strangers and were not checked", c.Unchecked)
 	}
@@ -120,7 +123,9 @@ func noteTaken(ctx context.Context, p *progress.Progress, client *api.Client, id
 	if err != nil {
 		return // it is shown with the job
 	}
-	p.Note("%s", submission.Checked(st))
+	if st.Checks != nil { // else the job is off, or its submitter has not begun with it
+		p.Note("%s", submission.Checked(st))
+	}
 	for _, t := range st.Taken {
 		p.Note("%d of %d results are taken from job %s; --fresh runs all tasks", t.Tasks, st.Tasks.Total,
 			table.ShortJob(t.Job))
