@@ -18,6 +18,7 @@ func (a doubting) drop(j *submitted, back ledger.Set) {
 				j.failed--
 			}
 			j.checks.drop(i)
+			j.checks.unaccept(i)
 			if j.checks.others {
 				a.s.audits.abroad.drop(id)
 			}
@@ -47,6 +48,7 @@ func (a doubting) rereads(j *submitted, i uint64) {
 				c.legible = c.legible.Minus(only(k))
 				j.marks(k)
 			default:
+				c.unaccept(k) // else its worker's fault would have it run again beside what is found here
 				a.noteUnmatched(j, k)
 			}
 		}
