@@ -23,7 +23,8 @@ const copyMost = 256 << 20
 // spareCopies is for how many bytes more than last time room is made ready.
 const spareCopies = 4 << 20
 
-// boundaryLeast and boundaryMost bound for how long a checkpoint waits for a boundary.
+// A checkpoint waits for a boundary for at most boundaryMost. Whether the guest stands still is known after boundaryLeast
+// at the earliest.
 const (
 	boundaryLeast = time.Second
 	boundaryMost  = 2 * time.Minute
@@ -51,17 +52,26 @@ func (x *execution) saveSoon(wanted bool) {
 
 func (x *execution) saveNow() { x.machine.Checkpoint(x.save) }
 
-// saveAtBoundary has the next boundary be saved, as far as others come there too; if none comes in about the time for
-// three, the guest is saved wherever it is.
+// saveAtBoundary has the guest saved at its next boundary, where others save it too. A guest that stands still, or meets
+// no boundary in boundaryMost, is saved where it is. A slow guest is waited for: how fast it runs is no reason to save a
+// state that nobody else has.
 func (x *execution) saveAtBoundary() {
 	if x.awaited.Store(true); x.wanted.Load() && x.awaited.Swap(false) { // it is wanted at once by now
 		x.saveNow()
 		return
 	}
-	fuel := 3 * task.SpacingAt(x.req.Spacing, x.machine.Fuel())
-	wait := time.Duration(float64(fuel) / task.ReferenceFuel * float64(time.Second))
-	time.AfterFunc(min(max(wait, boundaryLeast), boundaryMost), func() {
-		if x.awaited.Swap(false) {
+	fuel := x.machine.Fuel()
+	wait := time.Duration(float64(3*task.SpacingAt(x.req.Spacing, fuel)) / task.ReferenceFuel * float64(time.Second))
+	x.awaitBoundary(fuel, min(max(wait, boundaryLeast), boundaryMost), 0)
+}
+
+// awaitBoundary saves the guest where it is if its fuel is the same after a wait, or if it has waited for boundaryMost.
+func (x *execution) awaitBoundary(fuel uint64, wait, waited time.Duration) {
+	time.AfterFunc(wait, func() {
+		now, total := x.machine.Fuel(), waited+wait
+		if now != fuel && total < boundaryMost && x.awaited.Load() {
+			x.awaitBoundary(now, wait, total)
+		} else if x.awaited.Swap(false) {
 			x.ready.ask(x.saveNow)
 		}
 	})
