@@ -233,3 +233,35 @@ func TestBounds(t *testing.T) {
 		}
 	}
 }
+
+// A second tab of a browser that is let in keeps the session of the first: neither tab is refused.
+func TestSecondTabKeepsTheSession(t *testing.T) {
+	k := NewKeys(token, nil)
+	now := time.Unix(1_000_000, 0)
+	k.now = func() time.Time { return now }
+	redeem := func(had *http.Cookie) (*http.Cookie, string) {
+		r, w := httptest.NewRequest("GET", "/open", nil), httptest.NewRecorder()
+		if had != nil {
+			r.AddCookie(had)
+		}
+		code, _ := k.Code()
+		caller, err := k.Redeem(w, r, code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Result().Cookies()[0], caller.CSRF
+	}
+	first, firstToken := redeem(nil)
+	now = now.Add(idleLife - time.Second)
+	second, secondToken := redeem(first)
+	if first.Value != second.Value || firstToken != secondToken || len(k.sessions) != 1 {
+		t.Errorf("the second tab began another session: %d sessions", len(k.sessions))
+	}
+	now = now.Add(idleLife)
+	if third, thirdToken := redeem(second); third.Value == second.Value || thirdToken == secondToken {
+		t.Error("a session that was over was continued")
+	}
+	if forged, _ := redeem(&http.Cookie{Name: k.cookie, Value: "00"}); forged.Value == "00" {
+		t.Error("a cookie that the node did not make began a session")
+	}
+}

@@ -102,7 +102,7 @@ func (k *Keys) Redeem(w http.ResponseWriter, r *http.Request, code string) (*Cal
 	if !ok || !k.now().Before(until) {
 		return nil, ErrCode
 	}
-	return k.begin(w, r.TLS != nil), nil
+	return k.begin(w, r), nil
 }
 
 // Enter begins a session for a password, and sets its cookie. It is for requests over TLS alone.
@@ -113,20 +113,49 @@ func (k *Keys) Enter(w http.ResponseWriter, r *http.Request, password string) (*
 	if err := k.password.Try(hostOf(r.RemoteAddr), password); err != nil {
 		return nil, err
 	}
-	return k.begin(w, true), nil
+	return k.begin(w, r), nil
 }
 
-// begin makes a session.
-func (k *Keys) begin(w http.ResponseWriter, secure bool) *Caller {
-	value, now := secret(), k.now()
-	s := &session{token: secret(), made: now, used: now}
-	k.mu.Lock()
-	k.forget(now)
-	k.sessions[sha256.Sum256([]byte(value))] = s
-	k.mu.Unlock()
+// begin begins a session and sets its cookie. A browser that has a session keeps it, and the session's time begins again:
+// other tabs of the browser send its cookie with its token, and a new cookie would make the node refuse them.
+func (k *Keys) begin(w http.ResponseWriter, r *http.Request) *Caller {
+	value, s := k.held(r)
+	if s == nil {
+		value, s = k.newSession()
+	}
 	http.SetCookie(w, &http.Cookie{Name: k.cookie, Value: value, Path: "/", MaxAge: int(longest.Seconds()),
-		HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode})
+		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
 	return &Caller{By: ByCookie, CSRF: s.token, Expires: s.until()}
+}
+
+// held returns a copy of the session whose cookie a request has, after its time has begun again; nil if there is none.
+func (k *Keys) held(r *http.Request) (cookie string, held *session) {
+	c, err := r.Cookie(k.cookie)
+	if err != nil {
+		return "", nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := k.now()
+	s := k.sessions[sha256.Sum256([]byte(c.Value))]
+	if s == nil || !now.Before(s.until()) {
+		return "", nil
+	}
+	s.made, s.used = now, now
+	out := *s
+	return c.Value, &out
+}
+
+// newSession begins a session, for which the one that was unused for longest ends if there are too many.
+func (k *Keys) newSession() (cookie string, begun *session) {
+	value, now := secret(), k.now()
+	s := session{token: secret(), made: now, used: now}
+	out := s
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.forget(now)
+	k.sessions[sha256.Sum256([]byte(value))] = &s
+	return value, &out
 }
 
 // forget makes room for a session: those that are over go, and then the one that was not used for longest.

@@ -15,7 +15,7 @@ func TestTicketOpensItsPathOnce(t *testing.T) {
 	k.sessions = map[digest]*session{}
 	begin := func() (*http.Cookie, string) {
 		w := httptest.NewRecorder()
-		c := k.begin(w, false)
+		c := k.begin(w, httptest.NewRequest("GET", "/open", nil))
 		return w.Result().Cookies()[0], c.CSRF
 	}
 	cookie, csrf := begin()
