@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/node/informant"
 	"godwit/overlay"
 	"godwit/scheduler/submitter"
 	"godwit/task"
@@ -41,12 +42,9 @@ const (
 	// proofShare is how many times longer than a statement took to check none is looked at after it:
 	// so no flood of them takes more than a twentieth of a core.
 	proofShare = 19
-	// unheardFor is for how long a member is not asked that showed what proves nothing.
-	unheardFor = 7 * 24 * time.Hour
-	// maxTried bounds the statements that are remembered. Beyond, all are forgotten: what was looked at is
-	// looked at again then, within its share. maxUnheard bounds the members that are not asked: with more, the
-	// earliest is asked again.
-	maxTried, maxUnheard = 1024, 1024
+	// maxTried bounds the statements that are remembered. Beyond that all are forgotten, and a statement that was checked
+	// is checked again, within its share.
+	maxTried = 1024
 )
 
 // proofs are what other members show of workers that were wrong. All of it is soft: after a restart it
@@ -58,9 +56,8 @@ type proofs struct {
 	checking bool
 	seen     []shown                    // what was found right here, the newest last; at most maxProofs
 	tried    map[[sha256.Size]byte]bool // statements that were looked at
-	unheard  map[task.PeerID]time.Time  // until when a member is not asked
 	checked  map[referee.Verdict]int    // how many statements came to what
-	hints    hints                      // choose the member that is asked next
+	choice   informant.Choice           // of the member that is queried next
 }
 
 // A shown is a statement in an overlay that this node has seen to be right.
@@ -73,7 +70,7 @@ type shown struct {
 }
 
 func newProofs(d *driver, o *overlays) *proofs {
-	return &proofs{driver: d, overlays: o, tried: map[[sha256.Size]byte]bool{}, unheard: map[task.PeerID]time.Time{},
+	return &proofs{driver: d, overlays: o, tried: map[[sha256.Size]byte]bool{},
 		checked: map[referee.Verdict]int{}}
 }
 
@@ -91,10 +88,7 @@ func (p *proofs) askIfDue(now time.Time) {
 	if first {
 		return // nobody is known yet
 	}
-	m, peer := p.hinted(now)
-	if m == nil {
-		m, peer = p.draw(now)
-	}
+	m, peer := p.choose(now)
 	if m == nil {
 		return
 	}
@@ -112,7 +106,7 @@ func (p *proofs) askIfDue(now time.Time) {
 		}
 		if err != nil {
 			p.log.Debug("a member shows no proofs", "peer", peer, "err", err)
-			p.post(post{call: func() { p.uselessHint(peer, p.now()) }})
+			p.post(post{call: func() { p.choice.Useless(peer, p.now()) }})
 			return
 		}
 		p.post(post{call: func() { p.consider(m, peer, a.Statements) }})
@@ -136,28 +130,49 @@ func readProofs(b []byte) (proofsAnswer, error) {
 	return a, nil
 }
 
-// draw chooses whom to ask: a member of an overlay, each as likely.
-func (p *proofs) draw(now time.Time) (*membership, task.PeerID) {
-	type choice struct {
-		in   *membership
-		peer task.PeerID
+// hint notes the author of a trust report that refuses a worker which is not refused here: it may have a proof.
+func (p *proofs) hint(m *membership, tally *task.Tally) {
+	if slices.ContainsFunc(tally.Rows, func(r task.TallyRow) bool {
+		return r.Refused && r.Worker != p.self && !m.Submitter().Refuses(r.Worker)
+	}) {
+		p.choice.Hint(informant.Member{Overlay: m.id, Peer: tally.Teller}, p.now())
 	}
-	var all []choice
+}
+
+// choose returns the member that is queried next for proofs, and its overlay; nil if nobody can be queried.
+func (p *proofs) choose(now time.Time) (*membership, task.PeerID) {
+	next, hinted := p.choice.Hinted(now, func(i informant.Member) bool {
+		m := p.overlays.members[i.Overlay]
+		return m != nil && !m.IsOut() && p.member(m, i.Peer)
+	})
+	if !hinted {
+		return p.random(now)
+	}
+	return p.overlays.members[next.Overlay], next.Peer
+}
+
+// random returns a random member that can be queried, and its overlay; nil if nobody can be queried.
+func (p *proofs) random(now time.Time) (*membership, task.PeerID) {
+	next, any := p.choice.Random(p.queryable(), now)
+	if !any {
+		return nil, ""
+	}
+	return p.overlays.members[next.Overlay], next.Peer
+}
+
+// queryable returns the members of all overlays, without this node and those that it refuses.
+func (p *proofs) queryable() (all []informant.Member) {
 	for _, m := range p.ordered() {
 		if m.IsOut() {
 			continue
 		}
 		for _, a := range m.View().Members() {
-			if a.Peer != p.self && !p.unheard[a.Peer].After(now) && !m.Submitter().Refuses(a.Peer) {
-				all = append(all, choice{m, a.Peer})
+			if a.Peer != p.self && !m.Submitter().Refuses(a.Peer) {
+				all = append(all, informant.Member{Overlay: m.id, Peer: a.Peer})
 			}
 		}
 	}
-	if len(all) == 0 {
-		return nil, ""
-	}
-	c := all[rand.IntN(len(all))]
-	return c.in, c.peer
+	return all
 }
 
 // answerProofs tells a member what this node has seen to be wrong.
@@ -266,7 +281,7 @@ func (p *proofs) consider(m *membership, teller task.PeerID, statements [][]byte
 		p.check(m, teller, b, &s, err)
 		return
 	}
-	p.uselessHint(teller, p.now())
+	p.choice.Useless(teller, p.now())
 }
 
 // known reports whether a statement, of which nothing is verified, is of a worker that is refused here in any
@@ -298,15 +313,17 @@ func (p *proofs) came(m *membership, teller task.PeerID, b []byte, s *referee.St
 	case teller == p.self:
 		log.Debug("that a replica was wrong on the way cannot be shown to others")
 	case f.Verdict == referee.Nothing:
-		p.unhear(teller, now)
+		p.choice.Silence(teller, now)
 		log.Warn("a member showed what proves nothing: it is not asked for a week")
 	case f.Verdict == referee.Proven:
 		log.Info("a member showed that a worker was wrong, and it is: its results are not taken any more")
-		p.checkedFor(teller, true, now)
+		p.choice.Proven(teller)
 		p.saw(m, b, s, &f)
 	default:
 		log.Debug("what a member showed cannot be told here")
-		p.checkedFor(teller, false, now)
+		if p.choice.Open(teller, now) {
+			log.Warn("checks of a member's proofs reached no verdict: ignoring the member for a week")
+		}
 	}
 }
 
@@ -317,12 +334,4 @@ func (p *proofs) saw(m *membership, b []byte, s *referee.Statement, f *referee.F
 	if !m.IsOut() {
 		m.proven(s.Result.Task, f.By, f.Why)
 	}
-}
-
-// unhear has a member not be asked for a while.
-func (p *proofs) unhear(peer task.PeerID, now time.Time) {
-	if _, is := p.unheard[peer]; !is && len(p.unheard) >= maxUnheard {
-		forgetEarliest(p.unheard, func(until time.Time) time.Time { return until })
-	}
-	p.unheard[peer] = now.Add(unheardFor)
 }

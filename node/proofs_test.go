@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/node/informant"
 	"godwit/task"
 	"godwit/task/referee"
 )
@@ -63,8 +64,8 @@ func TestProofSpreads(t *testing.T) {
 				}
 			}
 			p.onLoop(t, func() {
-				if len(p.proofs.unheard) > 0 && i < 2 {
-					t.Errorf("peer %d does not listen to %v", i+1, p.proofs.unheard)
+				if p.proofs.look().unheard && i < 2 {
+					t.Errorf("peer %d ignores a member", i+1)
 				}
 			})
 		}
@@ -136,7 +137,7 @@ func TestProofOfNothing(t *testing.T) {
 			if !before.checking || p.show(teller, b).checking {
 				t.Errorf("%s: it is not looked at once", name)
 			}
-			p.onLoop(t, func() { clear(p.proofs.unheard) })
+			p.onLoop(t, func() { p.proofs.choice = informant.Choice{} })
 		}
 		for _, other := range s.peers {
 			if p.refuses(other) {
@@ -159,7 +160,10 @@ func (p *peer) look() (l looked) {
 
 // look is on the loop.
 func (p *proofs) look() looked {
-	l := looked{p.checking, len(p.unheard) > 0, map[referee.Verdict]int{}}
+	l := looked{p.checking, false, map[referee.Verdict]int{}}
+	for _, m := range p.queryable() {
+		l.unheard = l.unheard || p.choice.Silenced(m.Peer, p.now())
+	}
 	for v, n := range p.checked {
 		l.of[v] = n
 	}
@@ -217,7 +221,7 @@ func TestPartThatNobodyServes(t *testing.T) {
 			t.Fatal(err)
 		}
 		part := lie.Trail.ProveIntervals(0, n, n, kept)
-		p.onLoop(t, func() { p.proofs.askAt = p.now().Add(unheardFor) }) // it asks nobody meanwhile
+		p.onLoop(t, func() { p.proofs.askAt = p.now().Add(informant.IgnoredFor) }) // it asks nobody meanwhile
 		for name, tt := range map[string]struct {
 			part *task.PartProof
 			runs int

@@ -91,7 +91,7 @@ func (t *tallies) askIfDue(now time.Time) {
 		return // nobody is known yet
 	}
 	t.tryIfDue(now)
-	m, peer := t.proofs.draw(now)
+	m, peer := t.proofs.random(now)
 	if m == nil {
 		return
 	}
@@ -144,7 +144,7 @@ func (t *tallies) hear(m *membership, giver task.PeerID, told []*task.Tally, raw
 	now := t.now()
 	if malformed != nil {
 		t.log.Warn("a member told what is no tally: it is not asked for a week", "peer", giver, "err", malformed)
-		t.proofs.unhear(giver, now)
+		t.proofs.choice.Silence(giver, now)
 	}
 	if m.IsOut() {
 		return

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/node/informant"
 	"godwit/overlay"
 	"godwit/scheduler/submitter"
 	"godwit/task"
@@ -61,8 +62,8 @@ func TestTalliesSpread(t *testing.T) {
 			t.Error("a teller that nobody tried counts, or one is heard and not kept")
 		}
 		p.onLoop(t, func() {
-			if p.tallies.trials.came[false] > 0 || len(p.proofs.unheard) > 0 {
-				t.Errorf("%v, not asked are %v", p.tallies.trials.came, p.proofs.unheard)
+			if p.tallies.trials.came[false] > 0 || p.proofs.look().unheard {
+				t.Errorf("%v, and a member is not queried", p.tallies.trials.came)
 			}
 		})
 		if !p.refuses(liar) || p.refuses(idle) || p.refuses(teller) {
@@ -109,10 +110,10 @@ func TestLyingTellers(t *testing.T) {
 			p.onLoop(t, func() {
 				told, raw, err := readTallies(answerOf(t, b))
 				p.tallies.hear(p.ordered()[0], other.ID(), told, raw, err)
-				if unheard := len(p.proofs.unheard) > 0; unheard != tt.forged {
+				if unheard := p.proofs.look().unheard; unheard != tt.forged {
 					t.Errorf("%s: who told it is asked no more: %v", name, unheard)
 				}
-				clear(p.proofs.unheard)
+				p.proofs.choice = informant.Choice{}
 			})
 			if p.keeps(tt.signer) != tt.kept {
 				t.Errorf("%s: it is kept: %v", name, !tt.kept)
@@ -208,33 +209,47 @@ func TestManyTellers(t *testing.T) {
 	})
 }
 
-// Who says that it refuses a worker is asked for a proof next, once; not who is refused here, or is not asked.
+// The author of a report that refuses a worker is queried next, unless it is no member any more.
 func TestHinted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := startSwarm(t, 2)
+		s := startSwarm(t, 3)
 		s.gather(s.peers...)
 		p, teller := s.peers[0], s.peers[1].ID()
 		p.onLoop(t, func() {
 			m, now := p.ordered()[0], p.now()
-			ask := func(rows ...task.TallyRow) task.PeerID {
-				p.proofs.hints.drawn = false
-				p.proofs.hint(m, &task.Tally{Teller: teller, Rows: rows})
-				_, peer := p.proofs.hinted(now)
-				return peer
+			hinted := func(by task.PeerID, row task.TallyRow) bool {
+				p.proofs.choice = informant.Choice{}
+				p.proofs.hint(m, &task.Tally{Teller: by, Rows: []task.TallyRow{row}})
+				_, is := p.proofs.choice.Hinted(now, func(i informant.Member) bool {
+					return i == informant.Member{Overlay: m.id, Peer: by}
+				})
+				return is
+			}
+			for _, tt := range []struct {
+				row  task.TallyRow
+				want bool
+			}{
+				{task.TallyRow{Worker: "w", Refused: true}, true},
+				{task.TallyRow{Worker: "w", Right: 1}, false},
+				{task.TallyRow{Worker: p.self, Refused: true}, false},
+			} {
+				if got := hinted(teller, tt.row); got != tt.want {
+					t.Errorf("a report with %+v is a hint: %v, want %v", tt.row, got, tt.want)
+				}
 			}
 			refused := task.TallyRow{Worker: "w", Refused: true}
-			if got := ask(task.TallyRow{Worker: "w", Right: 1}); got != "" {
-				t.Errorf("%s is asked, who refuses nobody", got)
-			}
-			if got := ask(refused); got != teller {
-				t.Errorf("asked is %q", got)
-			}
-			if _, got := p.proofs.hinted(now); got != "" {
-				t.Errorf("%s is asked twice", got)
-			}
-			p.proofs.unhear(teller, now)
-			if got := ask(refused); got != "" {
-				t.Errorf("%s is asked, who told nonsense", got)
+			for by, want := range map[task.PeerID]bool{teller: true, "stranger": false} {
+				asked := 0
+				for range 40 {
+					p.proofs.choice = informant.Choice{}
+					p.proofs.hint(m, &task.Tally{Teller: by, Rows: []task.TallyRow{refused}})
+					if _, peer := p.proofs.choose(now); peer == by {
+						asked++
+					}
+				}
+				if always, never := asked == 40, asked == 0; want && !always || !want && !never {
+					t.Errorf("after 40 hints %q was queried %d times", by, asked)
+				}
 			}
 		})
 	})

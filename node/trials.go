@@ -33,6 +33,9 @@ type shownAnswer struct {
 // teller: who shows only what suits him would be believed.
 const maxLater = 3
 
+// maxLaterTellers bounds the tellers of whom that is counted.
+const maxLaterTellers = 1024
+
 // trials run results again that tellers found right, one at a time, drawn among those that a tally offers:
 // it was signed before the draw. After one there is none for so many times longer as it took: see
 // proofShare.
@@ -144,7 +147,7 @@ func (t *tallies) tried(one *trial, err error) {
 	tr, teller, now := &t.trials, one.tally.Teller, t.now()
 	tr.running, tr.rest = false, now.Add(proofShare*now.Sub(one.begun))
 	if errors.Is(err, errLater) && tr.later[teller]+1 < maxLater {
-		if len(tr.later) >= maxUnheard {
+		if len(tr.later) >= maxLaterTellers {
 			clear(tr.later)
 		}
 		tr.later[teller]++

@@ -156,10 +156,13 @@ var rules = map[string]rule{
 		"p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
 		"owner/sensor", "node/exec",
-		"internal/logging", "internal/pause", "node/budget", "node/signatures", "node/thanks", "task/referee", "task/table"},
+		"internal/logging", "internal/pause", "node/budget", "node/informant", "node/signatures", "node/thanks",
+		"task/referee", "task/table"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
+
+	"node/informant": {own: []string{"overlay", "task"}},
 
 	"node/thanks": {own: []string{"task"}},
 
@@ -197,8 +200,8 @@ var rules = map[string]rule{
 	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk",
 		"internal/noop", "internal/pause", "overlay", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},
 
-	"internal/chaos/hostile": {own: []string{"internal/chaos/hostile/virtual", "internal/pause", "member", "node/thanks",
-		"overlay", "p2p", "p2p/wire", "scheduler/ledger", "scheduler/message", "task"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},
+	"internal/chaos/hostile": {own: []string{"internal/chaos/hostile/virtual", "internal/pause", "member", "node/informant",
+		"node/thanks", "overlay", "p2p", "p2p/wire", "scheduler/ledger", "scheduler/message", "task"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},
 
 	"internal/chaos/hostile/virtual": {own: []string{"overlay", "scheduler/message", "sim", "sim/swarm", "task", "trace"}},
 
