@@ -84,6 +84,7 @@ func (m *Member) seen(a *overlay.Advert) {
 		return
 	}
 	m.meet(a.Peer)
+	m.levels.Seen(a.Peer, m.p.now)
 	changed := !known || old.State != a.State || old.Reach != a.Reach
 	if changed { // what it claims is judged by a draw with it
 		m.ranks = ranks{}

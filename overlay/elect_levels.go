@@ -24,6 +24,11 @@ const (
 // long as others do: most hosts that leave at once do so before this.
 const MinUptime = 10 * time.Minute
 
+// meetTime is how long a member takes to meet the others after it started. Whom it meets by then counts as seen from its
+// start: otherwise each of many members that start together would be the only one in its own view that is not Young, for
+// as long as it took to meet the rest, and each would lead.
+const meetTime = time.Minute
+
 // MaxLevel is the level of the members most likely to stay.
 const MaxLevel = 3
 
@@ -109,6 +114,32 @@ type placing struct {
 	first, last time.Time // seen
 }
 
+// Seen notes that a member was seen at now: a look at the candidates may come later.
+func (l *Levels) Seen(peer task.PeerID, now time.Time) {
+	l.begin(now)
+	if _, known := l.members[peer]; known {
+		return
+	}
+	if l.members == nil {
+		l.members = map[task.PeerID]placing{}
+	}
+	l.members[peer] = placing{first: l.firstSeen(now), last: now}
+}
+
+func (l *Levels) begin(now time.Time) {
+	if l.began.IsZero() {
+		l.began = now
+	}
+}
+
+// firstSeen is since when a member that is new at now counts as seen.
+func (l *Levels) firstSeen(now time.Time) time.Time {
+	if now.Sub(l.began) < meetTime {
+		return l.began
+	}
+	return now
+}
+
 // Candidates returns who of the members may coordinate at now, in their order.
 // It keeps their levels for the next call and forgets those of others that were
 // not there for MaxAdvertLife. A member is no older than it has been seen here, as far as
@@ -125,9 +156,7 @@ func (l *Levels) Candidates(members []Advert, forecasts map[task.PeerID]Forecast
 	for i := range members {
 		public = public || stands(&members[i], now) && members[i].Reach == ReachPublic
 	}
-	if l.began.IsZero() {
-		l.began = now
-	}
+	l.begin(now)
 	watched := now.Sub(l.began) >= MinUptime
 	kept := make(map[task.PeerID]placing, len(members))
 	var out []Candidate
@@ -135,7 +164,7 @@ func (l *Levels) Candidates(members []Advert, forecasts map[task.PeerID]Forecast
 		a := &members[i]
 		was, known := l.members[a.Peer]
 		if !known {
-			was.first = now
+			was.first = l.firstSeen(now)
 		}
 		was.last = now
 		if !stands(a, now) {

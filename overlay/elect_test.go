@@ -238,6 +238,33 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
+// Members that start together are no longer Young at the same time in the view of each, however late each looks: else each
+// would draw itself first, and lead.
+func TestMembersThatStartTogetherAgeTogether(t *testing.T) {
+	var l Levels
+	members := []Advert{{Peer: "self", State: Available}}
+	l.Candidates(members, nil, epoch)
+	for i := range 5 {
+		peer := task.PeerID(fmt.Sprint("other", i))
+		members = append(members, Advert{Peer: peer, State: Available})
+		l.Seen(peer, epoch.Add(time.Duration(i+1)*10*time.Second))
+	}
+	late := Advert{Peer: "late", State: Available}
+	members = append(members, late)
+	l.Seen(late.Peer, epoch.Add(meetTime))
+	l.Seen(late.Peer, epoch.Add(2*meetTime)) // only the first time counts
+	for _, c := range l.Candidates(members, nil, epoch.Add(MinUptime)) {
+		if young := c.Reserve&Young != 0; young != (c.Peer == late.Peer) {
+			t.Errorf("after %v %q is young: %v", MinUptime, c.Peer, young)
+		}
+	}
+	for _, c := range l.Candidates(members, nil, epoch.Add(meetTime+MinUptime)) {
+		if c.Reserve&Young != 0 {
+			t.Errorf("%q is young", c.Peer)
+		}
+	}
+}
+
 // TestLevelsDoNotFlap: a forecast that moves by no more than the smallest margin
 // changes a level once at most, whatever the level was.
 func TestLevelsDoNotFlap(t *testing.T) {
