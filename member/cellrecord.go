@@ -2,6 +2,7 @@ package member
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -54,6 +55,26 @@ func (c *cells) keepCell() {
 	m.persist(CellKey, b)
 }
 
+// readCell decodes a stored cell, and checks its bounds.
+func readCell(b []byte) (r CellRecord, err error) {
+	if err := json.Unmarshal(b, &r); err != nil {
+		return CellRecord{}, fmt.Errorf("reading a stored cell: %w", err)
+	}
+	switch {
+	case r.Bits > overlay.MaxCellBits:
+		err = fmt.Errorf("%d bits, at most %d", r.Bits, overlay.MaxCellBits)
+	case max(len(r.Lineage), len(r.Before)) > overlay.MaxCellBits:
+		err = fmt.Errorf("a lineage of more than %d divisions", overlay.MaxCellBits)
+	case len(r.Reigns) > maxReigns:
+		err = fmt.Errorf("%d leaders, at most %d", len(r.Reigns), maxReigns)
+	case r.Members < 0:
+		err = fmt.Errorf("%d members", r.Members)
+	default:
+		return r, nil
+	}
+	return CellRecord{}, fmt.Errorf("reading a stored cell: %w", err)
+}
+
 // restoreCell takes the member back into the cell that was stored. known are the peers that led the member's cell or
 // stood by: their reports of cells count more than those of others.
 func (c *cells) restoreCell(stored []byte, known []task.PeerID) {
@@ -61,9 +82,8 @@ func (c *cells) restoreCell(stored []byte, known []task.PeerID) {
 	if stored == nil || !c.inCells() {
 		return
 	}
-	var r CellRecord
-	if err := json.Unmarshal(stored, &r); err != nil || r.Bits > overlay.MaxCellBits || len(r.Lineage) > overlay.MaxCellBits ||
-		len(r.Before) > overlay.MaxCellBits || len(r.Reigns) > maxReigns {
+	r, err := readCell(stored)
+	if err != nil {
 		m.notice(Error, "the stored cell cannot be read; other peers are asked", "err", err)
 		return
 	}

@@ -108,6 +108,39 @@ func TestCellMustDescendFromKnownLeader(t *testing.T) {
 	}
 }
 
+// A part of the node's cell proves a division only by a leader that the node followed, after the node entered the cell. The
+// division of the half that the node came back from proves nothing new, but summaries of its other half stay plausible.
+func TestDividedAndFormer(t *testing.T) {
+	_, followed := someone(1)
+	_, other := someone(2)
+	division := func(p task.PeerID, at time.Duration) Division {
+		return Division{Leader: p, Epoch: epochOf(1, p), Issued: epoch.Add(at)}
+	}
+	former := Lineage{division(followed, -time.Hour)}
+	for _, tt := range []struct {
+		name               string
+		of                 Cell
+		line               Lineage
+		members            int
+		plausible, divided bool
+	}{
+		{"a division by the leader", Cell{1, 1}, Lineage{division(followed, 1)}, 400, true, true},
+		{"of a cell that is too small", Cell{1, 1}, Lineage{division(followed, 1)}, 150, false, false},
+		{"by another", Cell{1, 1}, Lineage{division(other, 1)}, 400, false, false},
+		{"before the node came", Cell{1, 1}, Lineage{division(followed, -time.Minute)}, 400, false, false},
+		{"the half that did not come along", Cell{1, 1}, former, 400, true, false},
+		{"the same, of fewer members", Cell{1, 1}, former, 3, true, false},
+		{"the whole", Cell{}, nil, 400, true, false},
+	} {
+		e := Evidence{Members: tt.members, Least: 100, Former: former, Since: epoch,
+			Led: func(d *Division) bool { return d.Leader == followed }}
+		s := Summary{Overlay: commons, Cell: tt.of, Lineage: tt.line}
+		if plausible, divided := e.Check(&s) == nil, e.Divided(&s); plausible != tt.plausible || divided != tt.divided {
+			t.Errorf("%s: plausible %v, divided %v", tt.name, plausible, divided)
+		}
+	}
+}
+
 // claimant returns a summary of a cell whose leader is a member of it, and is drawn by a number.
 func claimant(bits uint8, like Cell, n *byte, network int) Summary {
 	for {
