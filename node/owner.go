@@ -47,8 +47,10 @@ func (l *lending) askOwner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	usual := owner.Everything()
+	usual.NoPriorityChange = true // without a file it is a test's or an experiment's node
 	cfg := owner.Config{
-		File: l.cfg.RulesFile, Rules: owner.Everything(), Pause: pause, Log: l.log,
+		File: l.cfg.RulesFile, Rules: usual, Pause: pause, Log: l.log,
 		Machine: owner.Machine{Cores: l.cfg.Cores, Memory: totalMemory(), Lent: l.cfg.Memory},
 		Stop:    func() { exec.Pause(l.exec) }, Continue: func() { exec.Resume(l.exec) },
 		Changed: func(d owner.Decision) { l.post(post{call: func() { l.decided(d) }}) },
@@ -66,7 +68,7 @@ func (l *lending) askOwner(ctx context.Context) error {
 	if l.monitor, err = owner.NewMonitor(cfg); err != nil {
 		return fmt.Errorf("reading the owner's rules: %w", err)
 	}
-	l.exec.Runner.Obey(l.strict)
+	l.exec.Runner.Obey(l.rules)
 	rules, _ := l.monitor.Rules()
 	l.weights = rules.Overlays
 	l.decided(l.monitor.Decision())
@@ -222,10 +224,10 @@ func (l *lending) loadPause(ctx context.Context) (p owner.Pause, err error) {
 // sensed checks what the owner's rules rest on.
 func (l *lending) sensed() []owner.Finding { return l.monitor.Examine(l.exec.Runner.Caps()) }
 
-// strict reports whether the owner wants tasks to be interpreted.
-func (l *lending) strict() bool {
+// rules returns the owner's rules in force.
+func (l *lending) rules() owner.Rules {
 	rules, _ := l.monitor.Rules()
-	return rules.Strict
+	return rules
 }
 
 // ErrNoRules is returned by a node that runs by no file of rules, such as one of an experiment.
@@ -233,8 +235,7 @@ var ErrNoRules = errors.New("node: it runs by no file of rules")
 
 // Rules returns the owner's rules in force and the file that they are in, "" for none.
 func (l *lending) Rules() (owner.Rules, string) {
-	rules, _ := l.monitor.Rules()
-	return rules, l.cfg.RulesFile
+	return l.rules(), l.cfg.RulesFile
 }
 
 // SetRule changes one rule in the owner's file, as owner.Set does. The node obeys within a second.

@@ -62,7 +62,7 @@ var kinds = map[string]string{
 	"suspend_memory_pressure": KindShare, "max_cores": KindAmount, "max_cores_busy": KindAmount,
 	"max_memory": KindAmount, "max_memory_busy": KindAmount, "max_disk": KindAmount, "hours": KindHours,
 	"grace": KindDuration, "use_metered_network": KindBool, "max_upload_rate": KindSize, "max_download_rate": KindSize,
-	"sandbox": KindChoice, "relay_per_day": KindSize, "name": KindText, "overlays": KindShares,
+	"no_priority_change": KindBool, "sandbox": KindChoice, "relay_per_day": KindSize, "name": KindText, "overlays": KindShares,
 }
 
 // effects say what the rules come to.
@@ -131,6 +131,10 @@ var effects = map[string]func(*Rules) string{
 	},
 	"max_upload_rate":   func(r *Rules) string { return rateEffect("sends", r.MaxUploadRate) },
 	"max_download_rate": func(r *Rules) string { return rateEffect("receives", r.MaxDownloadRate) },
+	"no_priority_change": func(r *Rules) string {
+		return yes(r.NoPriorityChange, "Tasks compete with your programs for the processor.",
+			"Tasks run only on what your programs leave of the processor.")
+	},
 	"sandbox": func(r *Rules) string {
 		return yes(r.Strict, "Tasks are interpreted: slower, and nothing that strangers write becomes machine code.",
 			"Tasks are compiled, and kept in by two walls.")

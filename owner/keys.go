@@ -55,6 +55,7 @@ var keys = []key{
 	boolKey("use_metered_network", func(r *Rules) *bool { return &r.UseMeteredNetwork }),
 	rateKey("max_upload_rate", func(r *Rules) *int64 { return &r.MaxUploadRate }),
 	rateKey("max_download_rate", func(r *Rules) *int64 { return &r.MaxDownloadRate }),
+	boolKey("no_priority_change", func(r *Rules) *bool { return &r.NoPriorityChange }),
 	{name: "sandbox", hint: "write usual, or strict to have tasks interpreted and never compiled",
 		set: setSandbox, get: func(r *Rules) string { return yes(r.Strict, "strict", "usual") }},
 	{name: "relay_per_day", hint: "write a size such as 1GiB, or 0 for nothing",

@@ -33,6 +33,9 @@ type Rules struct {
 	MaxUploadRate     int64 // max_upload_rate: bytes a second; 0 for no limit
 	MaxDownloadRate   int64 // max_download_rate
 
+	// NoPriorityChange is no_priority_change: tasks have the node's own priority, and compete with the owner's programs.
+	// Otherwise they run only on what every other program leaves.
+	NoPriorityChange bool
 	// Strict is `sandbox: strict`: tasks are interpreted, and nothing that strangers write becomes machine code.
 	Strict bool
 	// RelayPerDay is relay_per_day: bytes carried in a day for members that cannot reach each other

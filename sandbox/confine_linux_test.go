@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,8 +32,24 @@ func TestGrowingTable(t *testing.T) {
 	}
 }
 
+// The lowest priority, unless the pool's owner wants none, and everything else in any case.
 func TestChildIsConfined(t *testing.T) {
-	p := newTestPool(t)
+	for _, keeps := range []bool{false, true} {
+		childIsConfined(t, keeps)
+	}
+}
+
+func childIsConfined(t *testing.T, keeps bool) {
+	p := newTestPool(t, func(c *Config) { c.KeepPriority = func() bool { return keeps } })
+	nice, policy, environ := "19", "5", ""
+	if keeps {
+		own, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const highest = 20 // what the system call returns for nice 0
+		nice, policy, environ = strconv.Itoa(highest-own), "0", plainPriority+"\x00"
+	}
 	run(t, p, noop.task(t, "a"))
 	pid := onlyChild(t, p).cmd.Process.Pid
 	read := func(name string) string {
@@ -47,7 +64,7 @@ func TestChildIsConfined(t *testing.T) {
 	}
 	// Others of the same user may not look into it; root may.
 	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); os.Getuid() != 0 && !os.IsPermission(err) ||
-		os.Getuid() == 0 && err != nil || len(b) > 0 {
+		os.Getuid() == 0 && (err != nil || string(b) != environ) {
 		t.Errorf("environment %q, %v", b, err)
 	}
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
@@ -62,8 +79,8 @@ func TestChildIsConfined(t *testing.T) {
 		stat := read(name + "/stat")
 		fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+2:])
 		// Fields 19 (nice) and 41 (policy) of proc(5), counted from field 3.
-		if fields[16] != "19" || fields[38] != "5" {
-			t.Errorf("%s has nice %s and policy %s, want 19 and 5 (idle)", name, fields[16], fields[38])
+		if fields[16] != nice || fields[38] != policy {
+			t.Errorf("%s has nice %s and policy %s, want %s and %s", name, fields[16], fields[38], nice, policy)
 		}
 	}
 }

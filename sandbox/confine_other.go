@@ -2,12 +2,20 @@
 
 package sandbox
 
-import "syscall"
+import (
+	"os"
+	"slices"
+	"syscall"
+)
 
 const lowestNice = 19
 
-// confine gives this process the lowest priority.
-func confine() { _ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, lowestNice) }
+// confine gives this process the lowest priority, unless it is to keep its parent's.
+func confine() {
+	if !slices.Contains(os.Environ(), plainPriority) {
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, lowestNice)
+	}
+}
 
 // disown does nothing: there is no such promise here.
 func disown() {}

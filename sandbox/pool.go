@@ -22,6 +22,9 @@ type Config struct {
 	// them, from the next task on; nil never. It is many times slower, and no
 	// machine code is made of what strangers write.
 	Interpret func() bool
+	// KeepPriority reports whether children that start now keep this process's priority; nil never. Otherwise they have
+	// the lowest, and run only on what other programs leave of the processor.
+	KeepPriority func() bool
 	// ScratchDir is the children's working directory; "" for the pool's own.
 	// They put nothing there themselves.
 	ScratchDir string
@@ -183,6 +186,9 @@ func (p *Pool) start(module string) (*child, error) { return p.launch(module, fa
 // are suspended.
 func (p *Pool) launch(module string, loose bool, env ...string) (*child, error) {
 	defer p.pending.Done()
+	if p.cfg.KeepPriority != nil && p.cfg.KeepPriority() {
+		env = append(env, plainPriority)
+	}
 	proc, err := p.launcher.launch(p.cfg.Command, p.cfg.ScratchDir, env...)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -72,10 +73,11 @@ func withProcess(p *os.Process, access uint32, proc *syscall.LazyProc) error {
 func childEnv() []string { return []string{"SYSTEMROOT=" + os.Getenv("SYSTEMROOT")} }
 
 func detach(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		HideWindow:    true,
-		CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | idlePriorityClass | createNoWindow,
+	flags := uint32(syscall.CREATE_NEW_PROCESS_GROUP | createNoWindow)
+	if !slices.Contains(cmd.Env, plainPriority) {
+		flags |= idlePriorityClass
 	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: flags}
 }
 
 // job is a job object that ends its processes when this process, which holds

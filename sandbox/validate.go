@@ -15,7 +15,8 @@ import (
 // checkKey is the key under which a child gets the module to validate.
 const checkKey = "check"
 
-// plainPriority in a child's environment keeps the child at its parent's priority, because a user waits for it.
+// plainPriority in a child's environment keeps the child at its parent's priority: a user waits for it, or the owner wants
+// it so.
 const plainPriority = "GODWIT_SANDBOX_PRIORITY=plain"
 
 // A checkReq has the child validate a module that it was sent.

@@ -151,7 +151,7 @@ func (c *clientFlags) examine(ctx context.Context, file string) ([]owner.Finding
 	if err != nil {
 		return nil, err
 	}
-	pool := sandbox.NewPool(sandbox.Config{Command: command})
+	pool := sandbox.NewPool(sandbox.Config{Command: command, KeepPriority: waitedFor})
 	defer pool.Close()
 	seen := append([]owner.Finding{none}, owner.Examine(ctx, file, nil)...)
 	return slices.Concat(seen, exec.Walls(ctx, pool), owner.In(owner.AreaMachine, node.DiskLeft(there(c.dataDir)))), nil

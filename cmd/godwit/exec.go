@@ -71,6 +71,9 @@ func newExec() *cobra.Command {
 	return cmd
 }
 
+// waitedFor has sandboxes keep this program's priority: somebody waits for what they do.
+func waitedFor() bool { return true }
+
 // runAlone runs one task in sandbox processes of its own: one, and one more for
 // each hop.
 func runAlone(ctx context.Context, t sandbox.Task, h *hopFlags) (j journey, err error) {
@@ -85,7 +88,8 @@ func runAlone(ctx context.Context, t sandbox.Task, h *hopFlags) (j journey, err 
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	var pools []*sandbox.Pool
 	for _, c := range append([][]string{command}, h.engines()...) {
-		p := sandbox.NewPool(sandbox.Config{Command: c, CacheDir: compiledCache(scratch), ScratchDir: scratch, MaxIdle: -1})
+		p := sandbox.NewPool(sandbox.Config{Command: c, CacheDir: compiledCache(scratch), ScratchDir: scratch, MaxIdle: -1,
+			KeepPriority: waitedFor})
 		defer func() { err = errors.Join(err, p.Close()) }()
 		pools = append(pools, p)
 	}

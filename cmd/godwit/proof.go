@@ -163,7 +163,7 @@ proves nothing, 4 if it cannot be told here.`,
 func enginePools(command []string, dir string) (compiled, interpreted *sandbox.Pool) {
 	pool := func(interpreted bool) *sandbox.Pool {
 		return sandbox.NewPool(sandbox.Config{Command: command, CacheDir: compiledCache(dir), ScratchDir: dir,
-			Interpret: func() bool { return interpreted }})
+			Interpret: func() bool { return interpreted }, KeepPriority: waitedFor})
 	}
 	return pool(false), pool(true)
 }

@@ -177,7 +177,8 @@ func warmPool(b testing.TB) *sandbox.Pool {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := sandbox.NewPool(sandbox.Config{Command: []string{child, "sandbox"}, CacheDir: cacheDir("bench")})
+	p := sandbox.NewPool(sandbox.Config{Command: []string{child, "sandbox"}, CacheDir: cacheDir("bench"),
+		KeepPriority: func() bool { return true }})
 	b.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			b.Error(err)

@@ -91,10 +91,11 @@ func cacheDir(name string) string { return filepath.Join(os.TempDir(), "godwit-g
 func newPool(t *testing.T, name string, command ...string) *sandbox.Pool {
 	t.Helper()
 	p := sandbox.NewPool(sandbox.Config{
-		Command:   command,
-		CacheDir:  cacheDir(name),
-		MaxIdle:   -1,
-		HostBytes: 1 << 40, // an emulator maps far more than it uses
+		Command:      command,
+		CacheDir:     cacheDir(name),
+		MaxIdle:      -1,
+		HostBytes:    1 << 40, // an emulator maps far more than it uses
+		KeepPriority: func() bool { return true },
 	})
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {

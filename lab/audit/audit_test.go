@@ -81,7 +81,7 @@ func auditor(t *testing.T, client *api.Client) *Auditor {
 	}
 	pool := func(interpreted bool) *sandbox.Pool {
 		p := sandbox.NewPool(sandbox.Config{Command: []string{exe, "sandbox"}, ScratchDir: t.TempDir(),
-			Interpret: func() bool { return interpreted }})
+			Interpret: func() bool { return interpreted }, KeepPriority: func() bool { return true }})
 		t.Cleanup(func() { p.Close() })
 		return p
 	}

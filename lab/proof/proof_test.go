@@ -90,7 +90,7 @@ func checker(t *testing.T) *Checker {
 	pool := func(interpreted bool) *sandbox.Pool {
 		const room = 1 << 40 // a binary with the race detector takes much
 		p := sandbox.NewPool(sandbox.Config{Command: []string{exe, "sandbox"}, ScratchDir: t.TempDir(), CacheDir: cache,
-			HostBytes: room, Interpret: func() bool { return interpreted }})
+			HostBytes: room, Interpret: func() bool { return interpreted }, KeepPriority: func() bool { return true }})
 		t.Cleanup(func() { p.Close() })
 		return p
 	}

@@ -51,8 +51,13 @@ func newSandboxed(t *testing.T) (*Sandboxed, string) {
 	}
 	const room = 1 << 40 // a binary with the race detector takes much
 	cache := t.TempDir()
-	return NewSandboxed(sandbox.Config{Command: []string{self, childVerb}, CacheDir: cache, HostBytes: room}, false), cache
+	r := NewSandboxed(sandbox.Config{Command: []string{self, childVerb}, CacheDir: cache, HostBytes: room}, false)
+	r.Obey(keepPriority)
+	return r, cache
 }
+
+// keepPriority returns rules by which sandboxes run beside other programs of a busy machine.
+func keepPriority() owner.Rules { return owner.Rules{NoPriorityChange: true} }
 
 // compiled reports whether machine code was made of any program.
 func compiled(t *testing.T, cache string) bool {
@@ -158,6 +163,7 @@ func TestTenantsShareNoProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := NewSandboxed(sandbox.Config{Command: []string{self, childVerb, starts}, HostBytes: 1 << 40}, false)
+	r.Obey(keepPriority)
 	t.Cleanup(func() { r.Close() })
 	module := task.RawCID(noop.Module)
 	job := func(submitter task.PeerID, of overlay.ID, sealed string) *Job {

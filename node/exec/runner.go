@@ -38,8 +38,8 @@ type Runner interface {
 	Excess() map[string]int64
 	// Caps says how Cap does it.
 	Caps() string
-	// Obey has the runner ask, before each task, whether tasks are to be interpreted. It is called before the first.
-	Obey(strict func() bool)
+	// Obey has the runner ask for the owner's rules before each task. It is called before the first task.
+	Obey(rules func() owner.Rules)
 	// Walls reports what confines tasks on this machine. It returns soon after ctx ends.
 	Walls(ctx context.Context) []owner.Finding
 	// Close ends every task.

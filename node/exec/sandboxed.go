@@ -15,10 +15,10 @@ import (
 
 // Sandboxed is a Runner of tasks in sandbox processes.
 type Sandboxed struct {
-	pools  *pools
-	cage   *owner.Cage
-	strict func() bool  // nil for never
-	cores  atomic.Int32 // that tasks may use, as Cap was told last
+	pools *pools
+	cage  *owner.Cage
+	rules func() owner.Rules // nil for the zero Rules
+	cores atomic.Int32       // that tasks may use, as Cap was told last
 }
 
 // NewSandboxed returns a Runner of a configuration whose Started it sets. Capped ones
@@ -31,13 +31,14 @@ func NewSandboxed(c sandbox.Config, capped bool) *Sandboxed {
 	c.Started = func(pid int) { confine(cage, pid, c.Log) }
 	r := &Sandboxed{cage: cage}
 	c.Cores = func() int { return int(r.cores.Load()) }
-	c.Interpret = func() bool { return r.strict != nil && r.strict() }
+	c.Interpret = func() bool { return r.rules != nil && r.rules().Strict }
+	c.KeepPriority = func() bool { return r.rules != nil && r.rules().NoPriorityChange }
 	r.pools = newPools(c)
 	return r
 }
 
 // Obey implements Runner.
-func (r *Sandboxed) Obey(strict func() bool) { r.strict = strict }
+func (r *Sandboxed) Obey(rules func() owner.Rules) { r.rules = rules }
 
 // confine puts a sandbox under the kernel's caps.
 func confine(cage *owner.Cage, pid int, log *slog.Logger) {

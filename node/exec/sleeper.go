@@ -93,7 +93,7 @@ func (*Sleeper) Cap(int, int64, int) error { return nil }
 func (*Sleeper) Excess() map[string]int64 { return nil }
 
 // Obey implements Runner: nothing is compiled.
-func (*Sleeper) Obey(func() bool) {}
+func (*Sleeper) Obey(func() owner.Rules) {}
 
 // Walls implements Runner.
 func (*Sleeper) Walls(context.Context) []owner.Finding { return nil }
