@@ -185,11 +185,10 @@ func (ss *submissions) job(s Submission, of overlay.ID, rules *overlay.Manifest)
 }
 
 // verifyOf returns how the results of a job are checked in an overlay with those rules: as its file says, by default by
-// the overlay's minimum, and never less than its floor. Only this node can check the results of a job with stages, so
-// such a job has no default.
+// the overlay's minimum, and never less than its floor.
 func verifyOf(f *task.File, rules *overlay.Manifest) *task.Verify {
 	v := f.Verify
-	if v == nil && !f.VerifyOff && len(f.Stages) == 0 {
+	if v == nil && !f.VerifyOff {
 		terms, _ := member.Assumed(rules.Admission)
 		v = task.Percent(terms.Least)
 	}

@@ -11,7 +11,7 @@ import (
 	"godwit/task"
 )
 
-// A job that does not say how its results are checked has the minimum of its pool; "verify: off" and stages have none.
+// A job that does not say how its results are checked has the minimum of its pool, with stages too; "verify: off" has none.
 func TestVerifyDefault(t *testing.T) {
 	five, err := task.ParseVerify("5%")
 	if err != nil {
@@ -26,7 +26,7 @@ func TestVerifyDefault(t *testing.T) {
 		"invited":      {task.File{}, overlay.Manifest{Admission: overlay.Invited}, "1%"},
 		"listed":       {task.File{}, overlay.Manifest{Admission: overlay.Listed}, "0.5%"},
 		"off":          {task.File{VerifyOff: true}, overlay.Manifest{Admission: overlay.Open}, "off"},
-		"stages":       {task.File{Stages: make([]task.FileStage, 1)}, overlay.Manifest{Admission: overlay.Open}, "off"},
+		"stages":       {task.File{Stages: make([]task.FileStage, 1)}, overlay.Manifest{Admission: overlay.Open}, "3%"},
 		"its own":      {task.File{Verify: five}, overlay.Manifest{Admission: overlay.Open}, "5%"},
 		"off, a floor": {task.File{VerifyOff: true}, overlay.Manifest{Checks: five}, "5%"},
 	} {

@@ -9,7 +9,8 @@ import (
 )
 
 // A stranger decides how many wrong results a job gets, so the checks of a job have a limit on this machine: a fifth of
-// the job's work, and at least leastOwnRuns tasks. Beyond it other members run tasks again. Tasks that nobody else can run wait until the owner allows more.
+// the job's work, and at least leastOwnRuns tasks. Beyond it other members run tasks again. Tasks that nobody else can run
+// wait until the owner allows more.
 
 // A budget is what the checks of a job have cost this machine. The zero value has cost nothing.
 type budget struct {
@@ -70,10 +71,14 @@ func (a *audits) leftHere(j *submitted) uint64 {
 // exhausted reports whether this machine has run again as much of a job as it may.
 func (a *audits) exhausted(j *submitted) bool { return j.checks.budget.spent >= a.allowed(j) }
 
-// waits is the number of results of a job that only this machine can check, beyond its limit: their owner decides.
+// waits is the number of results of a job that only this machine can check, beyond its limit or while it lends no core:
+// their owner decides.
 func (a *audits) waits(j *submitted) uint64 {
 	c := j.checks
-	if !a.exhausted(j) {
+	switch {
+	case j.staged != nil && a.abroad.lendsNothing():
+		return c.due.Count() // one of them may have begun, but stands still if the owner's rules say so
+	case !a.exhausted(j):
 		return 0
 	}
 	n := c.stays.Count() + c.unpolled.Count()

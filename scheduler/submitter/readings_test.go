@@ -135,6 +135,35 @@ func (b *stagedBench) named() (out []string) {
 	return out
 }
 
+// Nobody else can run tasks of a job with stages again. While this machine lends no core their results wait for the owner,
+// who is told why, and they are checked once it lends one.
+func TestStagesWaitForALentCore(t *testing.T) {
+	b := newStagedBench(t, "full")
+	b.act(message.OwnerState{Slots: 1})
+	b.act(message.OwnerState{})
+	b.brings(b.ran(2, 0, "0"))
+	b.brings(b.ran(3, 1, "1"))
+	b.brings(b.reading(4, "2 of 0 1", b.name("0", "1")))
+	b.compared()
+	if st, _ := b.s.Job(b.id); !st.Final || st.Settled() {
+		t.Fatalf("before others would be asked: %+v", st.Checks)
+	}
+	b.now = b.now.Add(askAfter)
+	b.act(message.Wake{})
+	st, _ := b.s.Job(b.id)
+	if !st.Settled() || st.Checks.Waits != 3 || !strings.Contains(st.Reason, "stages") {
+		t.Fatalf("%q, %+v", st.Reason, st.Checks)
+	}
+	b.act(message.OwnerState{Slots: 1})
+	for range 3 {
+		b.runs()
+		b.compared()
+	}
+	if st, _ := b.s.Job(b.id); !st.Settled() || st.Checks.Waits > 0 || !st.Checks.Delivered {
+		t.Errorf("with a core: %+v", st.Checks)
+	}
+}
+
 // What a result was made of is another, since that was wrong: it is given back, and what is made anew counts. Nobody is
 // named but who was wrong.
 func TestMadeOfWrong(t *testing.T) {
