@@ -238,14 +238,15 @@ func (ln *lender) followCells(j *submitted) {
 		tasks := slices.Clone(next.tasks())
 		tasks.Union(l.tasks())
 		next.heard, next.moved = s.now, s.now
-		before := append(slices.Clone(l.state.Before), peer)
-		next.state.Before = before[max(0, len(before)-maxBefore):]
+		before := append(slices.Concat(next.state.Before, l.state.Before), peer)
+		taken := slices.Clone(ledger.Set(next.state.Taken))
+		taken.Union(l.tasks())
 		begun := l.state.Begun
 		if len(next.tasks()) > 0 {
 			begun = min(begun, next.state.Begun)
 		}
 		s.give(j, s.cells.others[i], next, tasks)
-		next.state.Begun = begun
+		next.state.Begun, next.state.Before, next.state.Taken = begun, before[max(0, len(before)-maxBefore):], taken
 		s.keepLoan(j, s.cells.others[i].Leader, next)
 		s.dropLoan(j, peer)
 	}

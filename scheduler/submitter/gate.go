@@ -194,7 +194,7 @@ func (s *Submitter) knowsLeader(from task.PeerID, r *task.Receipt) bool {
 // checkDelegated returns nil if this node had delegated the task to the cell of the receipt's leader when the receipt
 // was issued, and has not taken the task back.
 func (s *Submitter) checkDelegated(j *submitted, r *task.Result) error {
-	_, l := j.loanOf(r.Receipt.Leader)
+	borrower, l := j.loanOf(r.Receipt.Leader)
 	switch {
 	case l == nil:
 		return fmt.Errorf("receipt from %s, not known as leader of epoch %d", r.Receipt.Leader, r.Receipt.Epoch)
@@ -202,6 +202,8 @@ func (s *Submitter) checkDelegated(j *submitted, r *task.Result) error {
 		return fmt.Errorf("epoch %d does not bear the tag of its leader %s", r.Receipt.Epoch, r.Receipt.Leader)
 	case !l.tasks().Contains(r.Task.Index):
 		return fmt.Errorf("task is not delegated to the cell of %s", r.Receipt.Leader)
+	case borrower != r.Receipt.Leader && !ledger.Set(l.state.Taken).Contains(r.Task.Index):
+		return fmt.Errorf("task was delegated to the cell of %s when %s led it no more", borrower, r.Receipt.Leader)
 	case time.UnixMilli(r.Receipt.Issued).Add(clockSkew).Before(time.UnixMilli(l.state.Begun)):
 		return fmt.Errorf("receipt from %s is older than the delegation", r.Receipt.Leader)
 	}

@@ -248,6 +248,18 @@ func TestGate(t *testing.T) {
 			b.do(message.CellsAre{Slots: 10, Others: []message.CellLoad{{Leader: peerOf(gateNextBorrower), Cell: "0", Slots: 10}}})
 			return b.brings(gateNextBorrower, false, 10, b.run(gateWorker, gateBorrower, 10, now))
 		}, ""},
+		{"the same, of a task that the next leader was delegated later", checkedJob, func(b *gateBench) string {
+			b.delegates(gateBorrower, 10, 15)
+			b.do(message.CellsAre{Slots: 10, Others: []message.CellLoad{{Leader: peerOf(gateNextBorrower), Cell: "0", Slots: 10}}})
+			b.delegates(gateNextBorrower, 10, 20)
+			return b.brings(gateNextBorrower, false, 17, b.run(gateWorker, gateBorrower, 17, now))
+		}, "led it no more"},
+		{"the same, of a task that the next leader took over", checkedJob, func(b *gateBench) string {
+			b.delegates(gateBorrower, 10, 15)
+			b.do(message.CellsAre{Slots: 10, Others: []message.CellLoad{{Leader: peerOf(gateNextBorrower), Cell: "0", Slots: 10}}})
+			b.delegates(gateNextBorrower, 10, 20)
+			return b.brings(gateNextBorrower, false, 12, b.run(gateWorker, gateBorrower, 12, now))
+		}, ""},
 		{"a worker of which nothing was heard, unchecked job", nil, func(b *gateBench) string {
 			b.strange[gateWorker] = true
 			return b.brings(gateLeader, false, 0, b.run(gateWorker, gateLeader, 0, now))

@@ -49,8 +49,10 @@ type loanState struct {
 	// before do not count.
 	Begun int64 `cbor:"5,keyasint,omitempty"`
 	// Before are leaders that the cell had before the borrower, the latest last, at most maxBefore. Their receipts count
-	// for the tasks that the borrower took over from them.
+	// for the tasks in Taken alone.
 	Before []task.PeerID `cbor:"6,keyasint,omitempty"`
+	// Taken are the tasks that the borrower took over from Before.
+	Taken []message.Range `cbor:"8,keyasint,omitempty"`
 	// Came is the number of the borrower's tasks whose results are held: see allowance.
 	Came uint64 `cbor:"7,keyasint,omitempty"`
 }
@@ -189,6 +191,7 @@ func (ln *lender) give(j *submitted, to message.CellLoad, l *loan, tasks ledger.
 	if len(l.tasks()) == 0 {
 		l.state.Begun = s.now.UnixMilli()
 	}
+	l.state.Taken = ledger.Set(l.state.Taken).Minus(tasks.Minus(l.tasks()))
 	l.state.Tasks, l.state.Cell, l.told, l.open = tasks, to.Cell, false, false
 	s.keepLoan(j, to.Leader, l)
 	l.pause = s.timing.RetryMin
@@ -205,7 +208,7 @@ func (ln *lender) takeBack(j *submitted, peer task.PeerID, why string) {
 		return
 	}
 	l.state.Tasks, l.told = nil, false
-	l.state.Begun, l.state.Before = 0, nil
+	l.state.Begun, l.state.Before, l.state.Taken = 0, nil, nil
 	s.keepLoan(j, peer, l)
 	s.comeHome(j, n)
 	s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "taken back", Peer: peer, Reason: why})
@@ -318,6 +321,9 @@ func (ln *lender) restoreLoan(j *submitted, peer task.PeerID, value []byte) erro
 		return err
 	}
 	set, err := ledger.MakeSet(st.Tasks)
+	if err == nil {
+		_, err = ledger.MakeSet(st.Taken)
+	}
 	if err == nil && len(set) > 0 && set[len(set)-1].To > j.total {
 		err = errors.New("it is of tasks that the job does not have")
 	}
