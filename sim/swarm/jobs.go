@@ -154,6 +154,7 @@ func (w *world) hand(j *jobBook, n *node) task.JobID {
 	}
 	id, _ := w.cfg.Opened.Names(&rec)
 	w.jobs[id], j.giver = j, n
+	w.checks = w.checks || j.spec.Verify != nil
 	w.sizes[task.CID(id)] = int64(len(rec.Encode()))
 	n.blocks[task.CID(id)], n.blocks[j.spec.Module] = true, true
 	n.turn(func() { n.step(n.m.Submitter(), message.Offer{Record: rec}) })

@@ -43,6 +43,7 @@ type world struct {
 	canSave bool          // tasks have checkpoints at all
 	sizes   map[task.CID]int64
 	saves   map[task.CID]save
+	checks  bool // the results of a job are checked, so that one that is held may be replaced
 	stopped bool // an attack has ended the run
 	drained bool // the run is over: what follows is in no report
 }

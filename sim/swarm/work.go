@@ -159,13 +159,9 @@ func (r *run) saveAndEnd(why string, as loss) {
 // complete ends the run with its task's result.
 func (r *run) complete() {
 	r.settle()
-	out := fmt.Append(nil, r.start.Task)
 	r.t.useful = r.useful
 	r.n.w.changes++
-	r.end(task.Result{
-		Outcome: task.Completed,
-		Outputs: []task.Output{{Name: "stdout", CID: task.RawCID(out), Size: int64(len(out)), Inline: out}},
-	})
+	r.end(completed(r.start.Task))
 }
 
 // interrupt ends the run without.

@@ -24,7 +24,7 @@ func selfDeclared(a *attack) {
 	for len(a.keys) < a.v.Keys {
 		a.addKey(nil)
 	}
-	a.v.Work *= 10 // the honest members must not be faster
+	a.v.Work, a.v.End = 10*a.v.Work, 80*time.Minute // the honest members must not be faster
 	a.v.Tasks = min(a.v.Tasks, a.v.waves(1))
 	summaries := func() (out []overlay.Summary) {
 		for i := range a.keys {

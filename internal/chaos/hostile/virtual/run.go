@@ -3,12 +3,14 @@ package virtual
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
 
+	"godwit/credibility"
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/sim/swarm"
@@ -118,6 +120,11 @@ func (a *attack) submit(node int) honest {
 		Checkpoint: task.Checkpoint{Off: true}, Nonce: make([]byte, task.NonceSize),
 		Sweep: task.Sweep{Repeat: uint64(a.v.Tasks)}}
 	binary.BigEndian.PutUint64(spec.Nonce, uint64(len(a.jobs))+1)
+	// Its file says nothing of checks, as most do.
+	spec.Verify = task.Percent(credibility.OpenPool.Least)
+	secret := task.DrawKey(swarm.Key(a.v.Seed, node), spec.Nonce)
+	draw := sha256.Sum256(secret[:])
+	spec.Verify.Draw = draw[:]
 	j := honest{node, a.s.Hand(node, spec), spec}
 	a.jobs = append(a.jobs, j)
 	return j
@@ -132,7 +139,8 @@ func (a *attack) watchResults() {
 	})
 }
 
-// count compares the results that owners hold with the right ones.
+// count compares the results that owners hold with the right ones. A wrong one that is still to be checked is not
+// delivered yet, so it counts as lost until it is replaced.
 func (a *attack) count() {
 	for _, j := range a.jobs {
 		held, err := a.s.Results(j.at, j.id)
@@ -142,10 +150,11 @@ func (a *attack) count() {
 		}
 		for i := range a.v.Tasks {
 			t, ok := held[uint64(i)]
+			wrong := ok && (t.Failed || len(t.Results) == 0 || !bytes.Equal(stdout(&t.Results[0]), right(j.id, i)))
 			switch {
-			case !ok:
+			case !ok, wrong && !a.delivered(j, i):
 				a.out.Lost++
-			case t.Failed || len(t.Results) == 0 || !bytes.Equal(stdout(&t.Results[0]), right(j.id, i)):
+			case wrong:
 				a.out.Wrong++
 			default:
 				a.out.Right++
@@ -155,6 +164,20 @@ func (a *attack) count() {
 	if a.out.Wrong > 0 {
 		a.succeed("%d wrong results were delivered", a.out.Wrong)
 	}
+}
+
+// delivered reports whether a result that an owner holds counts as correct, or is not checked any more.
+func (a *attack) delivered(j honest, index int) bool {
+	m := a.s.Member(j.at)
+	if m == nil {
+		return false
+	}
+	st, _ := m.Submitter().Job(j.id)
+	if st.Settled() {
+		return true
+	}
+	all, _ := m.Submitter().Standings(j.id, []uint64{uint64(index)})
+	return all[0] == message.StandingAccepted || all[0] == message.StandingFinal || all[0] == message.StandingReplaced
 }
 
 // right returns what a task comes to on an honest node: see package sim/swarm.
