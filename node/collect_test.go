@@ -47,6 +47,9 @@ func holds(t *testing.T, n *Node, c task.CID) bool {
 // jobs that are over, outputs that their submitter holds, and at the submitter
 // what it is told to forget. What a job under way needs stays, and what is new.
 func TestCollect(t *testing.T) {
+	if raceEnabled {
+		t.Skip("hours of three nodes take minutes, and nothing here runs at once that other tests don't run")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newSwarm(t, 3)
 		const big = 4 * task.MaxInline // does not travel in the result

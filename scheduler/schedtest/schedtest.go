@@ -55,13 +55,18 @@ func Job(tb testing.TB, key ed25519.PrivateKey, n uint64, change func(*task.Job)
 // Result returns a completed run of a task, signed, with a standard output of those words.
 func Result(tb testing.TB, key ed25519.PrivateKey, id task.TaskID, says string) task.Result {
 	tb.Helper()
-	r := task.Result{Task: id, Outcome: task.Completed, Outputs: []task.Output{
-		{Name: task.Stdout, CID: task.RawCID([]byte(says)), Size: int64(len(says)), Inline: []byte(says)},
-	}}
+	r := Unsigned(id, says)
 	if err := r.Sign(key); err != nil {
 		tb.Fatal(err)
 	}
 	return r
+}
+
+// Unsigned is Result before its worker signs it.
+func Unsigned(id task.TaskID, says string) task.Result {
+	return task.Result{Task: id, Outcome: task.Completed, Outputs: []task.Output{
+		{Name: task.Stdout, CID: task.RawCID([]byte(says)), Size: int64(len(says)), Inline: []byte(says)},
+	}}
 }
 
 // ScanOf gives a submitter's Restore the pairs of a disk.

@@ -229,7 +229,8 @@ func TestSiegeVoters(t *testing.T) {
 
 // TestSiegeCost: the attacker wants the submitter to run the job alone, or the job to stall.
 func TestSiegeCost(t *testing.T) {
-	const tasks, honest = 400, 20
+	const honest = 20
+	tasks := fewOrAll[uint64](t, 400, 160)[0]
 	var rows []attack
 	for _, a := range []attack{
 		{name: "a caught key delivers again", leads: true, share: 100, keys: 1},
