@@ -24,7 +24,8 @@ func selfDeclared(a *attack) {
 	for len(a.keys) < a.v.Keys {
 		a.addKey(nil)
 	}
-	a.v.Work, a.v.End = 10*a.v.Work, 80*time.Minute // the honest members must not be faster
+	a.v.Work *= 4                         // the honest members must not be faster
+	a.v.End = 20*time.Minute + 8*a.v.Work // the submitter runs some tasks again, one after the other
 	a.v.Tasks = min(a.v.Tasks, a.v.waves(1))
 	summaries := func() (out []overlay.Summary) {
 		for i := range a.keys {
