@@ -78,8 +78,9 @@ type jobView struct {
 
 // A checkView says how far the results of a job are checked.
 type checkView struct {
-	Due, Right, Wrong, Open, Accepted, Agreed, Final int
-	Divergent                                        string // on which architectures its program is
+	Due, Waits, Right, Wrong, Open, Accepted, Agreed, Final int
+
+	Divergent string // on which architectures its program is
 }
 
 type taskView struct {

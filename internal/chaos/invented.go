@@ -148,9 +148,14 @@ func (t *trial) inventedRun(ctx context.Context, run, liars int) (h harvest, sai
 	if err != nil {
 		return h, nil, err
 	}
-	if err := until(ctx, inventedLimit, func() string {
-		if end, held, _ := j.ended(); end.IsZero() {
-			return fmt.Sprintf("%d of %d results are held", held, j.tasks)
+	if err := until(ctx, inventedLimit, func() string { // as `godwit run` waits
+		switch v, err := at.ask.jobAlone(ctx, j.id); {
+		case err != nil:
+			return err.Error()
+		case !v.Final:
+			return fmt.Sprintf("%d of %d results are held", v.Held, j.tasks)
+		case v.Checks != nil && v.Checks.Due > v.Checks.Waits:
+			return fmt.Sprintf("%d results are to be checked", v.Checks.Due)
 		}
 		return ""
 	}); err != nil {
