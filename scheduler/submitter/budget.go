@@ -19,6 +19,10 @@ type budget struct {
 	runs  int           // number of these runs
 }
 
+// shortRun is the longest interpreted run that costs no more than a compiled one. A wrong result is interpreted before anybody
+// is accused, and of short tasks that would cost all that the checks of a small job may.
+const shortRun = 5 * time.Second
+
 // mean is the measured duration of a task on this machine; 0 if none was measured.
 func (b *budget) mean() time.Duration {
 	if b.runs == 0 {
@@ -38,6 +42,8 @@ func (b *budget) spend(ev *message.Audited, parts int) {
 	case whole && ev.Here.Outcome == task.Completed:
 		b.wall += ev.Here.Wall
 		b.runs++
+		b.spent++
+	case ev.Interpreted && ev.Here.Wall > 0 && ev.Here.Wall <= shortRun:
 		b.spent++
 	case ev.Here.Wall > 0 && b.mean() > 0: // measured: interpreted, a task takes 5 to 20 times as long
 		b.spent += float64(ev.Here.Wall) / float64(b.mean())

@@ -80,24 +80,26 @@ func TestLeastSampleOfOwnRuns(t *testing.T) {
 	}
 }
 
-// Interpreted runs cost what they take.
+// Interpreted runs cost what they take, unless they are short: else one wrong result would cost all the checks of a job.
 func TestInterpretedRunsCostTheirTime(t *testing.T) {
-	b := newLimitedBench(t, 100, "full", true)
-	wall := func(d time.Duration) func(message.Audit) task.Result {
-		return func(a message.Audit) task.Result {
-			r := schedtest.Result(t, b.key, a.Task, truth)
-			r.Wall = d
-			if err := r.Sign(b.key); err != nil {
-				t.Fatal(err)
+	for interpreted, want := range map[time.Duration]float64{9 * time.Second: 10, shortRun: 2, shortRun + time.Second: 7} {
+		b := newLimitedBench(t, 100, "full", true)
+		wall := func(d time.Duration) func(message.Audit) task.Result {
+			return func(a message.Audit) task.Result {
+				r := schedtest.Result(t, b.key, a.Task, truth)
+				r.Wall = d
+				if err := r.Sign(b.key); err != nil {
+					t.Fatal(err)
+				}
+				return r
 			}
-			return r
 		}
-	}
-	b.bring(2, 0, "wrong")
-	b.answer(wall(time.Second))
-	b.answer(wall(9 * time.Second))
-	if got := b.s.jobs[b.id].checks.budget.spent; got != 10 {
-		t.Errorf("a run and an interpreted one of nine times its length cost %g tasks, want 10", got)
+		b.bring(2, 0, "wrong")
+		b.answer(wall(time.Second))
+		b.answer(wall(interpreted))
+		if got := b.s.jobs[b.id].checks.budget.spent; got != want {
+			t.Errorf("a run of a second and an interpreted one of %v cost %g tasks, want %g", interpreted, got, want)
+		}
 	}
 }
 
