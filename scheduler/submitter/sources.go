@@ -78,7 +78,7 @@ func (a *audits) took(from task.PeerID, j *submitted, t *message.TaskSummary) {
 		peers = append(peers, from)
 	}
 	if by := r.Receipt; by != nil && by.Leader != "" && by.Leader != a.s.leader && by.Leader != a.s.self &&
-		by.Leader != from && a.s.cfg.Receipts && !a.s.evidence().Followed(by.Leader, by.Epoch) {
+		!slices.Contains(peers, by.Leader) && a.s.cfg.Receipts && !a.s.evidence().Followed(by.Leader, by.Epoch) {
 		peers = append(peers, by.Leader)
 	}
 	if len(peers) == 0 {

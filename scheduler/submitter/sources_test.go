@@ -82,6 +82,23 @@ func TestWrongResultRefusesItsSource(t *testing.T) {
 	}
 }
 
+// A borrower that names itself as the worker of what it delivers is a source as well: its first results are checked.
+func TestBorrowerThatWorksItselfIsASource(t *testing.T) {
+	b := newGateBench(t, checkedJob)
+	b.do(message.OwnerState{Slots: 1})
+	b.delegates(gateBorrower, 10, 20)
+	j := b.s.jobs[b.id]
+	j.checks.sources.home = 2 * credibility.SampleSource
+	for i := uint64(10); i < 10+credibility.SampleSource; i++ {
+		if why := b.brings(gateBorrower, false, i, b.run(gateBorrower, gateBorrower, i, b.now)); why != "" {
+			t.Fatalf("task %d: %s", i, why)
+		}
+		if !j.checks.due.Contains(i) {
+			t.Errorf("task %d is among the first of its source, and is not checked", i)
+		}
+	}
+}
+
 // When two checks and a tenth of all were wrong, all results of strangers that nobody checked are returned, whoever leads.
 func TestErrorsOfAJobReturnStrangersResults(t *testing.T) {
 	b := newGateBench(t, checkedJob)
