@@ -2,6 +2,7 @@ package node
 
 import (
 	"cmp"
+
 	"godwit/overlay"
 	"godwit/scheduler"
 )

@@ -39,6 +39,25 @@ func TestChildIsConfined(t *testing.T) {
 	}
 }
 
+// A process that waits for its next task is not used again once the owner wants another priority.
+func TestPriorityAppliesFromTheNextTask(t *testing.T) {
+	keeps := true
+	p := newTestPool(t, func(c *Config) { c.KeepPriority = func() bool { return keeps } })
+	started := map[bool]int{}
+	for _, keeps = range []bool{true, true, false} {
+		run(t, p, noop.task(t, "a"))
+		p.mu.Lock()
+		clear(started)
+		for c := range p.children {
+			started[c.keeps]++
+		}
+		p.mu.Unlock()
+	}
+	if started[true] != 1 || started[false] != 1 {
+		t.Errorf("%v processes by whether they keep the priority, want one of each", started)
+	}
+}
+
 func childIsConfined(t *testing.T, keeps bool) {
 	p := newTestPool(t, func(c *Config) { c.KeepPriority = func() bool { return keeps } })
 	nice, policy, environ := "19", "5", ""

@@ -22,8 +22,8 @@ type Config struct {
 	// them, from the next task on; nil never. It is many times slower, and no
 	// machine code is made of what strangers write.
 	Interpret func() bool
-	// KeepPriority reports whether children that start now keep this process's priority; nil never. Otherwise they have
-	// the lowest, and run only on what other programs leave of the processor.
+	// KeepPriority reports whether children keep this process's priority from the next task on; nil never. Otherwise they
+	// have the lowest, and run only on what other programs leave of the processor.
 	KeepPriority func() bool
 	// ScratchDir is the children's working directory; "" for the pool's own.
 	// They put nothing there themselves.
@@ -92,6 +92,7 @@ type child struct {
 	tenant *Tenant          // of the guests that it has run; nil if it has run none. Pool.mu guards it
 	module string           // key
 	strict bool             // it interprets
+	keeps  bool             // it keeps this process's priority
 	ready  bool             // it has compiled the module
 	made   *makings         // what it sends of the module; nil once it is loaded
 	loaded func()           // tells others that it is loaded; nil for nobody
@@ -166,7 +167,7 @@ func (p *Pool) warm(module string, of *Tenant, need int64) int {
 	fresh := -1
 	for i, c := range slices.Backward(p.idle) {
 		switch {
-		case c.module != module || c.room < need || c.strict != p.strict():
+		case c.module != module || c.room < need || c.strict != p.strict() || c.keeps != p.keepsPriority():
 		case c.tenant != nil && *c.tenant == *of:
 			return i
 		case c.tenant == nil && fresh < 0:
@@ -179,6 +180,9 @@ func (p *Pool) warm(module string, of *Tenant, need int64) int {
 // strict reports whether modules are interpreted now.
 func (p *Pool) strict() bool { return p.cfg.Interpret != nil && p.cfg.Interpret() }
 
+// keepsPriority reports whether a child that starts now keeps this process's priority.
+func (p *Pool) keepsPriority() bool { return p.cfg.KeepPriority != nil && p.cfg.KeepPriority() }
+
 // start launches a child for a module. The child is suspended at once if the pool's tasks are.
 func (p *Pool) start(module string) (*child, error) { return p.launch(module, false) }
 
@@ -186,14 +190,15 @@ func (p *Pool) start(module string) (*child, error) { return p.launch(module, fa
 // are suspended.
 func (p *Pool) launch(module string, loose bool, env ...string) (*child, error) {
 	defer p.pending.Done()
-	if p.cfg.KeepPriority != nil && p.cfg.KeepPriority() {
+	keeps := p.keepsPriority()
+	if keeps {
 		env = append(env, plainPriority)
 	}
 	proc, err := p.launcher.launch(p.cfg.Command, p.cfg.ScratchDir, env...)
 	if err != nil {
 		return nil, err
 	}
-	c := &child{process: proc, module: module, strict: p.strict(), loose: loose, held: map[string]int64{}}
+	c := &child{process: proc, module: module, strict: p.strict(), keeps: keeps, loose: loose, held: map[string]int64{}}
 	if p.cfg.Started != nil {
 		p.cfg.Started(proc.cmd.Process.Pid)
 	}
