@@ -24,8 +24,8 @@ func clientOf(serve func(net.Conn)) *Client {
 		}}}}
 }
 
-// hears takes in a request, the first bytes of it before it returns: an answer that comes before its request breaks the
-// connection.
+// hears reads the first byte of a request, and the rest in the background. An answer that is sent before any of its request
+// arrives breaks the connection.
 func hears(conn net.Conn) {
 	_, _ = conn.Read(make([]byte, 1))
 	go io.Copy(io.Discard, conn)

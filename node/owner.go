@@ -48,7 +48,7 @@ func (l *lending) askOwner(ctx context.Context) error {
 		return err
 	}
 	usual := owner.Everything()
-	usual.NoPriorityChange = true // without a file it is a test's or an experiment's node
+	usual.NoPriorityChange = true // only tests and experiments have no file
 	cfg := owner.Config{
 		File: l.cfg.RulesFile, Rules: usual, Pause: pause, Log: l.log,
 		Machine: owner.Machine{Cores: l.cfg.Cores, Memory: totalMemory(), Lent: l.cfg.Memory},

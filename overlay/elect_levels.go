@@ -24,9 +24,9 @@ const (
 // long as others do: most hosts that leave at once do so before this.
 const MinUptime = 10 * time.Minute
 
-// meetTime is how long a member takes to meet the others after it started. Whom it meets by then counts as seen from its
-// start: otherwise each of many members that start together would be the only one in its own view that is not Young, for
-// as long as it took to meet the rest, and each would lead.
+// meetTime is the time in which a member that starts meets the others. Members that it meets in this time count as seen from
+// its start. Otherwise, of many members that start together, each would be the only one in its own view that is not Young,
+// for as long as it took to meet the rest. All of them could lead then.
 const meetTime = time.Minute
 
 // MaxLevel is the level of the members most likely to stay.
@@ -114,7 +114,7 @@ type placing struct {
 	first, last time.Time // seen
 }
 
-// Seen notes that a member was seen at now: a look at the candidates may come later.
+// Seen records the time at which a member was first seen. Candidates may be called much later.
 func (l *Levels) Seen(peer task.PeerID, now time.Time) {
 	l.begin(now)
 	if _, known := l.members[peer]; known {
@@ -132,7 +132,7 @@ func (l *Levels) begin(now time.Time) {
 	}
 }
 
-// firstSeen is since when a member that is new at now counts as seen.
+// firstSeen returns the time from which a member counts as seen that is seen for the first time at now.
 func (l *Levels) firstSeen(now time.Time) time.Time {
 	if now.Sub(l.began) < meetTime {
 		return l.began

@@ -52,9 +52,9 @@ func (x *execution) saveSoon(wanted bool) {
 
 func (x *execution) saveNow() { x.machine.Checkpoint(x.save) }
 
-// saveAtBoundary has the guest saved at its next boundary, where others save it too. A guest that stands still, or meets
-// no boundary in boundaryMost, is saved where it is. A slow guest is waited for: how fast it runs is no reason to save a
-// state that nobody else has.
+// saveAtBoundary saves the guest at its next boundary, where other hosts save the same state. If the guest stands still, or
+// reaches no boundary within boundaryMost, it is saved where it is. A slow guest is not: its speed is no reason to save a
+// state that no other host has.
 func (x *execution) saveAtBoundary() {
 	if x.awaited.Store(true); x.wanted.Load() && x.awaited.Swap(false) { // it is wanted at once by now
 		x.saveNow()

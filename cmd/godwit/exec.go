@@ -71,7 +71,7 @@ func newExec() *cobra.Command {
 	return cmd
 }
 
-// waitedFor has sandboxes keep this program's priority: somebody waits for what they do.
+// waitedFor keeps sandbox processes at this program's priority, because a user waits for their output.
 func waitedFor() bool { return true }
 
 // runAlone runs one task in sandbox processes of its own: one, and one more for

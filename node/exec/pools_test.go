@@ -56,7 +56,7 @@ func newSandboxed(t *testing.T) (*Sandboxed, string) {
 	return r, cache
 }
 
-// keepPriority returns rules by which sandboxes run beside other programs of a busy machine.
+// keepPriority returns rules that keep sandbox processes from starving on a busy machine.
 func keepPriority() owner.Rules { return owner.Rules{NoPriorityChange: true} }
 
 // compiled reports whether machine code was made of any program.

@@ -82,7 +82,7 @@ func TestWrongResultRefusesItsSource(t *testing.T) {
 	}
 }
 
-// A borrower that names itself as the worker of what it delivers is a source as well: its first results are checked.
+// The first results of a borrower are also checked if the borrower names itself as their worker.
 func TestBorrowerThatWorksItselfIsASource(t *testing.T) {
 	b := newGateBench(t, checkedJob)
 	b.do(message.OwnerState{Slots: 1})
