@@ -2,6 +2,7 @@ package submission
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"godwit/internal/failure"
@@ -32,6 +33,17 @@ func TestChecksHaveExitCodes(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s: exit code %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
+// The owner is told what to do about results that wait: to allow more, or to lend a core.
+func TestUncheckedResultsSayWhatTheyWaitFor(t *testing.T) {
+	for noCore, want := range map[bool]string{false: "godwit verify", true: "lends"} {
+		st := message.JobStatus{State: message.JobDone, Final: true, Checks: &message.Checks{Due: 2, Waits: 2, NoCore: noCore}}
+		var f *failure.Error
+		if err := Unchecked(st); !errors.As(err, &f) || !strings.Contains(f.Hint, want) {
+			t.Errorf("a job that waits for a core, %v: %v, hint without %q", noCore, err, want)
 		}
 	}
 }

@@ -228,6 +228,11 @@ func Unchecked(st message.JobStatus) error {
 	if c := st.Checks; c == nil || c.Waits == 0 || !st.Settled() {
 		return nil
 	}
+	if st.Checks.NoCore {
+		return &failure.Error{Code: failure.ExitPartly,
+			Err:  fmt.Errorf("%d results are not checked: this machine lends no core", st.Checks.Waits),
+			Hint: "it checks them when it lends one; `godwit status` says why it does not"}
+	}
 	return &failure.Error{Code: failure.ExitPartly,
 		Err:  fmt.Errorf("%d results are not checked: that would cost this machine more than a fifth of the job", st.Checks.Waits),
 		Hint: fmt.Sprintf("`godwit verify %s` has this machine run these tasks again", table.ShortJob(st.ID))}

@@ -65,7 +65,10 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 		}
 		fmt.Fprintf(out, "standing   %d final, %d accepted, %d of strangers and unchecked, %d to be checked or open\n", c.Final,
 			c.Accepted, c.Unchecked, c.Due+c.Open)
-		if c.Waits > 0 {
+		switch {
+		case c.Waits > 0 && c.NoCore:
+			fmt.Fprintf(out, "not checked %d results: this machine checks them when it lends a core\n", c.Waits)
+		case c.Waits > 0:
 			fmt.Fprintf(out, "not checked %d results: beyond what checks may cost this machine; `godwit verify %s` runs more\n",
 				c.Waits, table.ShortJob(st.ID))
 		}

@@ -325,8 +325,11 @@ type Checks struct {
 	Due     uint64 `json:"due"` // are to be run again, or may be
 	// Waits is the number of results, of Due, that only this machine can check, beyond the limit of what a job's
 	// checks may cost it: their owner decides.
-	Waits   uint64 `json:"waits,omitempty"`
-	Doubted uint64 `json:"doubted"` // of these, of a worker that was wrong elsewhere
+	Waits uint64 `json:"waits,omitempty"`
+	// NoCore reports that Waits counts results which this machine checks as soon as it lends a core. Otherwise they wait
+	// for the owner's decision.
+	NoCore  bool   `json:"no_core,omitempty"`
+	Doubted uint64 `json:"doubted"` // of Due, of a worker that was wrong elsewhere
 	Others  uint64 `json:"others"`  // of Due, run again by other members now
 	Agreed  uint64 `json:"agreed"`  // of Accepted, other members came to the same
 	Right   uint64 `json:"right"`   // gave the same when they were run again

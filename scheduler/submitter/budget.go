@@ -82,7 +82,7 @@ func (a *audits) exhausted(j *submitted) bool { return j.checks.budget.spent >= 
 func (a *audits) waits(j *submitted) uint64 {
 	c := j.checks
 	switch {
-	case j.staged != nil && a.abroad.lendsNothing():
+	case a.waitsForCore(j):
 		return c.due.Count() // one of them may have begun, but stands still if the owner's rules say so
 	case !a.exhausted(j):
 		return 0
@@ -98,6 +98,10 @@ func (a *audits) waits(j *submitted) uint64 {
 	}
 	return min(n, c.due.Count())
 }
+
+// waitsForCore reports whether a job's checks wait until this machine lends a core. Nobody else can run tasks of a job with
+// stages again.
+func (a *audits) waitsForCore(j *submitted) bool { return j.staged != nil && a.abroad.lendsNothing() }
 
 // allowMore has this machine run more tasks of a job again: its owner wants that.
 func (s *Submitter) allowMore(ev message.CheckMore) {

@@ -151,7 +151,7 @@ func TestStagesWaitForALentCore(t *testing.T) {
 	b.now = b.now.Add(askAfter)
 	b.act(message.Wake{})
 	st, _ := b.s.Job(b.id)
-	if !st.Settled() || st.Checks.Waits != 3 || !strings.Contains(st.Reason, "stages") {
+	if !st.Settled() || st.Checks.Waits != 3 || !st.Checks.NoCore || !strings.Contains(st.Reason, "stages") {
 		t.Fatalf("%q, %+v", st.Reason, st.Checks)
 	}
 	b.act(message.OwnerState{Slots: 1})
@@ -159,7 +159,7 @@ func TestStagesWaitForALentCore(t *testing.T) {
 		b.runs()
 		b.compared()
 	}
-	if st, _ := b.s.Job(b.id); !st.Settled() || st.Checks.Waits > 0 || !st.Checks.Delivered {
+	if st, _ := b.s.Job(b.id); !st.Settled() || st.Checks.Waits > 0 || st.Checks.NoCore || !st.Checks.Delivered {
 		t.Errorf("with a core: %+v", st.Checks)
 	}
 }

@@ -18,6 +18,7 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 		Doubted: c.doubted.Count(), Others: c.away.Count(), Agreed: c.agreed(),
 		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
 		Waits:     a.waits(j),
+		NoCore:    a.waitsForCore(j),
 		Delivered: j.state.Settled, Divergent: c.divergesAt(), Heard: a.heardOf(c)}
 	if j.staged != nil {
 		out.Accepted, out.Unchecked, out.Final = a.together(j).count()

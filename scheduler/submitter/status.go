@@ -61,7 +61,7 @@ func (s *Submitter) whyNot(j *submitted) string {
 	switch {
 	case j.state.Final && j.checks.left() == 0:
 		return ""
-	case j.state.Final && !s.audits.exhausted(j) && s.audits.waits(j) > 0:
+	case j.state.Final && s.audits.waitsForCore(j):
 		return fmt.Sprintf("%d results are not checked: only this machine can run tasks of a job with stages again, and it "+
 			"lends no core now; it runs them when it does", s.audits.waits(j))
 	case j.state.Final && s.audits.waits(j) > 0:

@@ -218,6 +218,7 @@ class JobChecks(TypedDict, total=False):
     heard: JobChecksHeard
     key: str
     late: int
+    no_core: bool
     open: int
     others: int
     promise: str
