@@ -201,9 +201,11 @@ var rules = map[string]rule{
 		"internal/noop", "internal/pause", "overlay", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},
 
 	"internal/chaos/hostile": {own: []string{"internal/chaos/hostile/virtual", "internal/pause", "member", "node/informant",
-		"node/thanks", "overlay", "p2p", "p2p/wire", "scheduler/ledger", "scheduler/message", "task"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},
+		"node/thanks", "overlay", "p2p", "p2p/wire", "scheduler/ledger", "scheduler/message", "task"},
+		outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},
 
-	"internal/chaos/hostile/virtual": {own: []string{"credibility", "overlay", "scheduler/message", "sim", "sim/swarm", "task", "trace"}},
+	"internal/chaos/hostile/virtual": {own: []string{"credibility", "overlay", "scheduler/message", "sim", "sim/swarm",
+		"task", "trace"}},
 
 	"internal/chaos/caller": {own: []string{"internal/pause", "overlay", "p2p", "p2p/cost", "task"}},
 	"internal/chaos/guest":  {own: []string{"internal/chaos/walk"}},

@@ -19,8 +19,8 @@ type budget struct {
 	runs  int           // number of these runs
 }
 
-// shortRun is the longest interpreted run that costs no more than a compiled one. A wrong result is interpreted before anybody
-// is accused, and of short tasks that would cost all that the checks of a small job may.
+// shortRun is the longest interpreted run that costs no more than a compiled one. The program is interpreted before its
+// worker is accused. At the usual cost, one wrong result of a short task would use up all checks of a small job.
 const shortRun = 5 * time.Second
 
 // mean is the measured duration of a task on this machine; 0 if none was measured.

@@ -56,8 +56,8 @@ type Config struct {
 
 // Default returns the configuration described at each field.
 func Default() Config {
-	return Config{AskEvery: 10 * time.Second, Audits: 1, UnprovenPart: 10, OwnRuns: .2, FirstOfSource: credibility.SampleSource, Pool: credibility.OpenPool,
-		Strangers: credibility.OpenStrangers}
+	return Config{AskEvery: 10 * time.Second, Audits: 1, UnprovenPart: 10, OwnRuns: .2, FirstOfSource: credibility.SampleSource,
+		Pool: credibility.OpenPool, Strangers: credibility.OpenStrangers}
 }
 
 // Validate says what is wrong with a configuration.

@@ -34,7 +34,8 @@ type attack struct {
 // attacks are all of them, in the order in which they are played: what fills memory and
 // disks last.
 func attacks() []attack {
-	return slices.Concat(pools(), tenants(), browsers(), tables(), reusedRows(), credits(), hints(), damaged(), poisons(), claims(),
+	return slices.Concat(pools(), tenants(), browsers(), tables(), reusedRows(), credits(), hints(), damaged(),
+		poisons(), claims(),
 		forgeries(), thefts(), words(), ledgers(), quotas(), crowds(), walls(),
 		secrets(), roads(), disks(), leaders())
 }

@@ -9,10 +9,11 @@ import (
 	"godwit/task"
 )
 
-// hints are attacks on the choice of the member that a node queries for proofs. They are played on that choice.
+// hints are attacks on the choice of the member that a node queries for proofs. Package informant makes that choice.
 func hints() []attack {
 	return []attack{{id: "T17", each: playHints, threat: "trust reports that attract all queries for proofs",
-		varies: "1 to 40 keys among 3 to 1,000 members; answers without a statement, or that cannot be decided; 1 to 30 reports between two queries",
+		varies: "1 to 40 keys among 3 to 1,000 members; answers without a statement, or that cannot be decided; " +
+			"1 to 30 reports between two queries",
 		before: "a member with a new report every ten minutes got every query"}}
 }
 
