@@ -72,14 +72,7 @@ func (r *resultFlags) check() error {
 }
 
 func (r *resultFlags) run(ctx context.Context, out, say io.Writer, client *api.Client, ref string) error {
-	var done submission.Collected
-	var err error
-	if r.dir != "" || r.how.Follow {
-		if done, err = r.collect(ctx, client, ref); err != nil {
-			return err
-		}
-	}
-	st, err := client.Job(ctx, ref)
+	done, st, err := r.fetch(ctx, client, ref)
 	if err != nil {
 		return err
 	}
@@ -120,6 +113,22 @@ func (r *resultFlags) run(ctx context.Context, out, say io.Writer, client *api.C
 		Err: fmt.Errorf("%d results come from workers with proven faults and were not checked", done.Faulty),
 		Hint: fmt.Sprintf("`godwit job %s --audit %d` runs some of these tasks again; submit the job again to run all",
 			table.ShortJob(st.ID), done.Faulty)}
+}
+
+// fetch fetches the results and the state of the job. Without --follow, the state is older than the results: if the
+// state says that the job is over, all results were fetched.
+func (r *resultFlags) fetch(ctx context.Context, client *api.Client, ref string) (
+	done submission.Collected, st message.JobStatus, err error) {
+	if r.how.Follow {
+		if done, err = r.collect(ctx, client, ref); err != nil {
+			return done, st, err
+		}
+	}
+	if st, err = client.Job(ctx, ref); err != nil || r.how.Follow || r.dir == "" {
+		return done, st, err
+	}
+	done, err = r.collect(ctx, client, ref)
+	return done, st, err
 }
 
 func (r *resultFlags) collect(ctx context.Context, client *api.Client, ref string) (submission.Collected, error) {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
+			time.AfterFunc(patience, endsNot)
 			os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 		},
 	})
@@ -35,6 +37,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the program as a stranger meets it: see testdata.
 func TestScripts(t *testing.T) {
+	takeInterrupts()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Condition: func(name string) (bool, error) {
@@ -79,20 +82,42 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// patience is how long a program of a script can run.
+const patience = 10 * time.Minute
+
+// endsNot ends a program that a script would wait for until the limit of all
+// tests, and shows where its goroutines are.
+func endsNot() {
+	debug.SetTraceback("all")
+	panic(fmt.Sprintf("%q did not end within %v", os.Args, patience))
+}
+
+// takeInterrupts lets the shells of scripts be interrupted. A shell ignores
+// interrupts if its parent did, and whoever starts the tests in the background
+// ignores them. A script that failed would then wait for its nodes for ever.
+func takeInterrupts() {
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	go func() {
+		<-interrupted
+		os.Exit(130) // as a shell says it
+	}()
+}
+
 // await waits until a file is there and not empty: `await FILE`. The wait is
 // on the file system's word, polled, since the writer is another process.
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
 	}
-	const patience = 60 * time.Second
+	const enough = 5 * time.Minute
 	path := ts.MkAbs(args[0])
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for begun := time.Now(); time.Since(begun) < patience; <-tick.C {
+	for begun := time.Now(); time.Since(begun) < enough; <-tick.C {
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return
 		}
 	}
-	ts.Fatalf("%s did not appear in %v", args[0], patience)
+	ts.Fatalf("%s did not appear in %v", args[0], enough)
 }
