@@ -226,6 +226,13 @@ func (p *proofs) statement(ctx context.Context, m *membership, id task.TaskID, r
 	}
 	rec.Key = nil // who may be told has it
 	s := referee.Statement{Record: rec, Result: held.Refuted.Result}
+	if of := s.Result.Task.Job; of != id.Job { // it was taken from another job
+		known := false
+		if err := p.do(ctx, func() { s.Record, known = m.Submitter().Record(of) }); err != nil || !known {
+			return nil
+		}
+		s.Record.Key = nil
+	}
 	if parts {
 		s.Part = held.Refuted.Proof
 	}

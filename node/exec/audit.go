@@ -17,7 +17,7 @@ type audit struct {
 	job  *Job                  // its own, so that no Release takes it away; nil until it is ready
 	end  context.CancelFunc    // of what makes the job ready
 	done func(message.Audited) // called once
-	// signed is what the task's worker signed; of an audit of a part alone.
+	// signed is what the task's worker signed; nil if nothing is held of it.
 	signed  *task.Result
 	stopAt  uint64
 	brought broughtPart     // held by the audit

@@ -250,17 +250,41 @@ type reporter struct {
 	filing
 	output      []byte
 	interpreted []bool
-	states      int // that it was given
+	as          []task.TaskID // the names under which tasks ran
+	states      int           // that it was given
 }
 
 func (r *reporter) Run(ctx context.Context, run Run) (sandbox.Report, error) {
-	r.interpreted = append(r.interpreted, run.Interpreted)
+	r.interpreted, r.as = append(r.interpreted, run.Interpreted), append(r.as, run.As)
 	if run.State != nil {
 		r.states++
 	}
 	rep, err := r.Sleeper.Run(ctx, run)
 	rep.Outputs = []sandbox.File{{Name: "stdout", Data: r.output}}
 	return rep, err
+}
+
+// TestAuditOfTakenResult runs the task of a result again that was taken from another job: under the name of that job's
+// task, since clock and random bytes follow from the name.
+func TestAuditOfTakenResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, r := newFakeHost(), &reporter{}
+		x := h.executor(t, r)
+		h.on(func() { x.Lend(owner.Decision{Cores: 1}) })
+		module, err := h.blocks.ImportBytes(t.Context(), []byte("not run"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := task.TaskID{Job: h.submitted(t, x, "module: sleep.wasm\nwork: 1m\n", module)}
+		other := task.TaskID{Job: "another", Index: 7}
+		for _, signed := range []*task.Result{nil, {Task: id}, {Task: other}} {
+			h.on(func() { x.Audit(h, message.Audit{Task: id}, signed, func(message.Audited) {}) })
+			<-time.After(2 * time.Minute)
+		}
+		if want := []task.TaskID{id, id, other}; !slices.Equal(r.as, want) {
+			t.Errorf("tasks ran as %v, want %v", r.as, want)
+		}
+	})
 }
 
 // A sealed job runs again with its key alone, and puts out what can be read with that.

@@ -97,10 +97,13 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 		defer given.drop()
 	}
 	given.addTo(&inv, job.spec, id.Index)
-	r := Run{Job: job, Task: id, Invocation: inv, Of: of, given: given, State: s.state(), own: own.paths}
+	r := Run{Job: job, Task: id, As: id, Invocation: inv, Of: of, given: given, State: s.state(), own: own.paths}
 	if a.audit != nil {
 		r.Interpreted, r.StopAt, r.Most = a.audit.Interpreted, a.audit.stopAt, a.audit.Most
 		r.State = a.audit.brought.state
+		if a.audit.signed != nil {
+			r.As = a.audit.signed.Task
+		}
 	}
 	rep, err := c.Runner.Run(ctx, r)
 	job.saves.paused(rep.Checkpoints)

@@ -71,8 +71,11 @@ func (j *Job) Spec() *task.Job { return j.spec }
 
 // A Run is what a Runner is to run.
 type Run struct {
-	Job        *Job
-	Task       task.TaskID
+	Job  *Job
+	Task task.TaskID
+	// As is the task whose name the program runs under: clock and random bytes follow from the name. It is Task, or the
+	// task of another job from which the result was taken.
+	As         task.TaskID
 	Invocation task.Invocation
 	Of         *task.Job // of the task's stage: see task.Job.At
 	given      *given    // what it reads of other tasks; nil for nothing

@@ -50,7 +50,7 @@ func confine(cage *owner.Cage, pid int, log *slog.Logger) {
 // Run implements Runner: it runs the task's module.
 func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 	of := cmp.Or(run.Of, run.Job.spec)
-	t := sandbox.TaskOf(of, run.Task, run.Invocation, run.Job.module[of.Module], run.Input)
+	t := sandbox.TaskOf(of, run.As, run.Invocation, run.Job.module[of.Module], run.Input)
 	t.Tenant = run.Job.tenant()
 	s := run.State
 	if s != nil {

@@ -26,9 +26,10 @@ func (c *checked) poll(t *message.TaskSummary, stays bool) {
 	}
 }
 
-// pollOf is poll, but of a job with stages: its tasks run again on this node alone.
+// pollOf is poll, but of tasks that others can run again: not those of a job with stages, nor those whose results were
+// taken from another job. Others would run these under another name, with other random bytes.
 func (c *checked) pollOf(j *submitted, t *message.TaskSummary, stays bool) {
-	if j.staged == nil {
+	if j.staged == nil && t.From == nil {
 		c.poll(t, stays)
 		return
 	}
@@ -103,7 +104,7 @@ func (a *abroad) readPoll(j *submitted, ev *message.Examined) {
 	if !c.due.Contains(i) || c.polls[i] != nil || a.at[ev.Task] != nil {
 		return
 	}
-	if len(ev.Held.Results) == 0 || ev.Held.Results[0].Worker == a.s.self {
+	if len(ev.Held.Results) == 0 || ev.Held.Results[0].Worker == a.s.self || ev.Held.From != nil {
 		c.unpolled.Add(i)
 		return
 	}

@@ -224,7 +224,7 @@ func (h hidden) refuse(j *submitted, t *message.TaskSummary, why string) {
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "no result", Peer: r.Worker,
 		Reason: why})
 	c := checked{Index: t.Index, State: verdictDue, Doubted: true, Worker: r.Worker}
-	if j.staged == nil {
+	if j.staged == nil && t.From == nil {
 		c.Poll = newPoll(r).kept("", false)
 	}
 	a.note(j, c)

@@ -48,7 +48,7 @@ func (a *audits) foundRight(j *submitted, at *auditing, ev *message.Audited, her
 		j.checks.alike++
 		a.judgeOpposed(j, at, ev, here)
 	}
-	if j.staged == nil { // others cannot run it alone
+	if j.staged == nil && ev.Held.From == nil { // else others cannot run it alone, or under its name
 		j.checks.sure.noteSure(&ev.Held.Results[0])
 		a.heard.noteShown(j, &ev.Held.Results[0])
 	}

@@ -197,6 +197,36 @@ func TestReuseOfChecked(t *testing.T) {
 	}
 }
 
+// TestTakenResultsRunHere has results checked that a job took from another. They run under the name of the other job's
+// task, so no other member runs them: neither as a vote, nor as a trial of a newcomer.
+func TestTakenResultsRunHere(t *testing.T) {
+	b := newAuditBench(t, 400, "5%")
+	b.knows(2, knownAfter+1)
+	var taken []message.Reused
+	for i := range uint64(300) {
+		b.deliver(i, nil, b.ran(2, i, truth))
+		if of := b.task(i); Sound(b.s, b.id, b.s.jobs[b.id].spec).Contains(i) {
+			end := message.TaskSummary{Index: i, Results: []task.Result{b.ran(2, i, truth)}, From: &of}
+			taken = append(taken, message.Reused{Of: of, End: end})
+		}
+	}
+	b.id = b.another(400, func(j *task.Job) { j.Verify = b.s.jobs[b.id].spec.Verify })
+	b.do(message.Reuse{Job: b.id, Tasks: taken, Last: true})
+	c := b.s.jobs[b.id].checks
+	if len(taken) < 100 || c.due.Count() == 0 {
+		t.Fatalf("of %d results that were taken, %d are to be checked", len(taken), c.due.Count())
+	}
+	if len(c.polls) > 0 {
+		t.Errorf("others may run %d of them again", len(c.polls))
+	}
+	for len(b.audits) > 0 {
+		b.answer(b.says(truth))
+	}
+	if b.allChecks().Right == 0 || len(c.sure.at) > 0 {
+		t.Errorf("%d were found right, and newcomers may try %d of them", b.allChecks().Right, len(c.sure.at))
+	}
+}
+
 // A leader cannot say that a result was taken from another job.
 func TestLeaderSaysReused(t *testing.T) {
 	b := newSubBench(t)
