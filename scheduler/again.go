@@ -62,7 +62,8 @@ func (t *jobTable) voidBarred(j *job, i uint64, b bars) {
 		t.c.concludeAnew(j, i, ledger.Done)
 		changed = true
 	}
-	if was := row.Verdict(j.ledger.Rule()); row.VoidFailures(b.bars) {
+	was := row.Verdict(j.ledger.Rule())
+	if row.VoidRuns(func(r *task.Result) bool { return b.bars(r.Worker) && failedBy(was, r) }) {
 		if was == ledger.Failed {
 			t.c.concludeAnew(j, i, was)
 		}
@@ -71,6 +72,12 @@ func (t *jobTable) voidBarred(j *job, i uint64, b bars) {
 	if changed {
 		t.persistRow(j, i)
 	}
+}
+
+// failedBy reports whether a run may be a reason that its task failed: if the task did fail, a completed run that
+// agrees with too few others is one, too.
+func failedBy(was ledger.Verdict, r *task.Result) bool {
+	return was == ledger.Failed || r.Outcome != task.Completed
 }
 
 // dropBarred takes a task from barred workers that have it.

@@ -39,10 +39,25 @@ func failedOn(j *job, i uint64, now time.Time) (peers []task.PeerID) {
 	return peers
 }
 
+// voidOn lists the workers whose completed runs of a task are void. Other workers are to run it next, if there are any.
+func voidOn(j *job, i uint64) (peers []task.PeerID) {
+	row := j.ledger.Rows[i]
+	if row == nil || len(row.Voided) == 0 {
+		return nil
+	}
+	for k := range row.Results {
+		if r := &row.Results[k]; row.IsVoid(r) && !j.barred[i].asks(r.Worker) {
+			peers = append(peers, r.Worker)
+		}
+	}
+	return peers
+}
+
 // anotherMay reports whether there is a member that may have a task and is none of those.
 func anotherMay(t *jobTable, j *job, i uint64, avoid []task.PeerID) bool {
 	memory := j.spec.MemoryOf(i)
 	return slices.ContainsFunc(t.c.members.roster.all(), func(h *host) bool {
-		return h.eligible() && h.memory >= memory && !slices.Contains(avoid, h.peer) && !j.barred[i].bars(h.peer)
+		return h.eligible() && h.memory >= memory && !slices.Contains(avoid, h.peer) && !j.barred[i].bars(h.peer) &&
+			!j.isRefused(h)
 	})
 }

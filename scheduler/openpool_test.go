@@ -39,6 +39,7 @@ type poolMember struct {
 	id     task.PeerID
 	slots  int
 	speed  float64 // in truth; 0: it does nothing with what it is given
+	says   string  // the stdout of its tasks
 	holds  []*poolTask
 	report message.Report // what it will say
 }
@@ -149,6 +150,10 @@ func (p *openPool) drop(m *poolMember, n message.AttemptName, running *int) {
 
 func (m *poolMember) ends(tb testing.TB, t *poolTask, as task.Outcome) {
 	r := task.Result{Task: t.lease.Task, Worker: m.id, Outcome: as, Wall: t.ran, CPU: t.ran}
+	if m.says != "" && as == task.Completed {
+		r.Outputs = []task.Output{{Name: task.Stdout, CID: task.RawCID([]byte(m.says)), Size: int64(len(m.says)),
+			Inline: []byte(m.says)}}
+	}
 	if err := r.Sign(m.key); err != nil {
 		tb.Fatal(err)
 	}

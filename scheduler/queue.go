@@ -323,8 +323,8 @@ func (q *queueView) find(id task.TaskID) *liveRef {
 	return nil
 }
 
-// workersOf lists the workers that run the task or have completed it, of replicas those that have
-// done so from its beginning, or are not to have it.
+// workersOf lists the workers that run the task or have completed it with a result that is not void, of replicas those
+// that have done so from its beginning, or are not to have it.
 func (j *job) workersOf(i uint64) []task.PeerID { return j.appendWorkers(nil, i) }
 
 // appendWorkers is workersOf in the memory of peers, to which it appends.
@@ -336,7 +336,7 @@ func (j *job) appendWorkers(peers []task.PeerID, i uint64) []task.PeerID {
 	}
 	if row := j.ledger.Rows[i]; row != nil {
 		for k := range row.Results {
-			if r := &row.Results[k]; j.hasRun(r) && !j.barred[i].asks(r.Worker) {
+			if r := &row.Results[k]; !row.IsVoid(r) && j.hasRun(r) && !j.barred[i].asks(r.Worker) {
 				peers = append(peers, r.Worker)
 			}
 		}
@@ -354,7 +354,7 @@ func (j *job) worksOn(i uint64, peer task.PeerID) bool {
 	}
 	row := j.ledger.Rows[i]
 	return row != nil && slices.ContainsFunc(row.Results, func(r task.Result) bool {
-		return r.Worker == peer && j.hasRun(&r) && !j.barred[i].asks(peer)
+		return r.Worker == peer && !row.IsVoid(&r) && j.hasRun(&r) && !j.barred[i].asks(peer)
 	})
 }
 
@@ -382,10 +382,10 @@ func (q *queueView) rest() {
 // byIndex is the order of tasks that came back.
 var byIndex = heap.Order[uint64]{Before: func(a, b *uint64) bool { return *a < *b }}
 
-// bars appends the workers that are given no lease of a task for now: those that run it or have
-// ended it, and of replicas those that answer for what others do; and those on which it failed a moment ago by what it
-// does. Where that is everybody who is there, only the first are: of replicas the others begin anew, so that as many
-// members as the job asks for are enough, however often its tasks moved.
+// bars appends the workers that are given no lease of a task for now. These are the workers that run it or have ended
+// it, for replicas those that answer for another replica, those on which the task failed a moment ago by what it does,
+// and those whose results are void. If that is every member, only the first are barred: the others start again from the
+// beginning, so that a job needs no more members than replicas, however often its tasks moved.
 func (t *jobTable) bars(peers []task.PeerID, j *job, i uint64) []task.PeerID {
 	n := len(peers)
 	peers = j.appendWorkers(peers, i)
@@ -397,6 +397,7 @@ func (t *jobTable) bars(peers []task.PeerID, j *job, i uint64) []task.PeerID {
 		peers = append(peers, j.taken(i)...)
 	}
 	peers = append(peers, failedOn(j, i, t.c.now)...)
+	peers = append(peers, voidOn(j, i)...)
 	if len(peers) == hard || anotherMay(t, j, i, peers[n:]) {
 		return peers
 	}

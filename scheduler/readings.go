@@ -103,7 +103,8 @@ func (t *jobTable) reread(j *job, i uint64) {
 		t.c.concludeAnew(j, i, was)
 		changed = true
 	}
-	if row.VoidOtherFailures(name) {
+	was = row.Verdict(j.ledger.Rule())
+	if row.VoidRuns(func(r *task.Result) bool { return !bytes.Equal(r.Reads, name) && failedBy(was, r) }) {
 		if was == ledger.Failed {
 			t.c.concludeAnew(j, i, was)
 		}

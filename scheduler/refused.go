@@ -29,7 +29,7 @@ func (t *jobTable) refuse(j *job, workers []task.PeerID) {
 		if h == nil {
 			continue
 		}
-		if h.paused[j].why != message.DropRefused {
+		if !j.isRefused(h) {
 			t.c.decided(task.TaskID{Job: j.id}, "kept away", peer, message.DropRefused)
 		}
 		t.c.members.keepAway(h, j, pause{until: t.c.now.Add(refusedPause), why: message.DropRefused})
@@ -42,16 +42,25 @@ func (t *jobTable) refuse(j *job, workers []task.PeerID) {
 	}
 }
 
-// voidOf has tasks run again whose results are of refused workers, and not delivered.
+// voidOf runs undelivered tasks again whose ends rest on results of refused workers. If a task failed, only the runs of
+// these workers are void: those of others still count, so that a small pool has workers left for the rest.
 func (t *jobTable) voidOf(j *job, workers []task.PeerID) {
+	refused := func(w task.PeerID) bool { return slices.Contains(workers, w) }
 	for _, i := range slices.Concat(j.sent, j.ready) {
 		row := j.ledger.Rows[i]
-		if row == nil || j.ledger.Delivered(i) || row.Verdict(j.ledger.Rule()) != ledger.Done {
+		if row == nil || j.ledger.Delivered(i) {
 			continue
 		}
-		by := func(r task.Result) bool { return slices.Contains(workers, r.Worker) }
-		if slices.ContainsFunc(row.Agreed(), by) {
-			t.voidEnd(j, i, message.DropRefused)
+		switch row.Verdict(j.ledger.Rule()) {
+		case ledger.Done:
+			if slices.ContainsFunc(row.Agreed(), func(r task.Result) bool { return refused(r.Worker) }) {
+				t.voidEnd(j, i, message.DropRefused)
+			}
+		case ledger.Failed:
+			t.voidFailed(j, i, message.DropRefused, func(r *task.Result) bool {
+				by, _ := r.AnsweredBy()
+				return slices.ContainsFunc(by, refused)
+			})
 		}
 	}
 }
@@ -72,20 +81,32 @@ func (t *jobTable) reject(j *job, ranges []message.Range) {
 // maxRejected bounds the tasks of one Got.Rejected that are looked at: as many as one Progress delivers.
 const maxRejected = message.MaxProgress
 
-// voidEnd makes the end of an undelivered task count for nothing, so that the task runs again.
+// voidEnd makes the end of an undelivered task count for nothing, so that the task runs again, whether it is done, has
+// failed by itself, or has failed because its runs do not agree.
 func (t *jobTable) voidEnd(j *job, i uint64, why string) {
 	row := j.ledger.Rows[i]
-	if row == nil {
-		return
-	}
-	was := row.Verdict(j.ledger.Rule())
 	switch {
-	case was == ledger.Done && row.Void():
-	case was == ledger.Failed && row.VoidFailures(func(task.PeerID) bool { return true }):
-	default:
-		return
+	case row == nil:
+	case row.Verdict(j.ledger.Rule()) == ledger.Failed:
+		t.voidFailed(j, i, why, func(*task.Result) bool { return true })
+	case row.Verdict(j.ledger.Rule()) == ledger.Done && row.Void():
+		t.voided(j, i, ledger.Done, why)
 	}
+}
+
+// voidFailed makes some runs of a task that failed count for nothing.
+func (t *jobTable) voidFailed(j *job, i uint64, why string, of func(*task.Result) bool) {
+	if j.ledger.Rows[i].VoidRuns(of) {
+		t.voided(j, i, ledger.Failed, why)
+	}
+}
+
+// voided takes back the verdict of a task some of whose runs have become void.
+func (t *jobTable) voided(j *job, i uint64, was ledger.Verdict, why string) {
 	t.c.decided(task.TaskID{Job: j.id, Index: i}, "void", j.submitter, why)
 	t.c.concludeAnew(j, i, was)
 	t.persistRow(j, i)
 }
+
+// isRefused reports whether the job's submitter accepts no results of a host, as far as is known.
+func (j *job) isRefused(h *host) bool { return h.paused[j].why == message.DropRefused }

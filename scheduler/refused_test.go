@@ -137,3 +137,76 @@ func TestRejectedResultsRunAgain(t *testing.T) {
 		t.Errorf("after the rejection %d of 30 tasks are done", j.done)
 	}
 }
+
+// disputed returns a pool of three members whose results of a task with two replicas differ, so that the task failed,
+// and its job. More members join afterwards.
+func disputed(t *testing.T, more int) (*openPool, *job) {
+	p := newOpenPool(t, Rules{}, 3, 1)
+	for k, m := range p.members {
+		m.says = []string{"x", "y", "z"}[k]
+	}
+	id := p.submit(honestOne, 1, time.Second, func(j *task.Job) { j.Replicas, j.Retries = 2, 0 })
+	p.run(10 * time.Second)
+	j := p.c.table.jobs[id]
+	if v := j.ledger.Verdict(0); v != ledger.Failed || j.state != jobOver {
+		t.Fatalf("three runs differ, and the task is %v", v)
+	}
+	for range more {
+		p.join(1, 1, 1).says = "y"
+	}
+	return p, j
+}
+
+// TestRejectedDisagreementRunsAgain has a submitter reject that a task failed whose runs do not agree. The task runs
+// again, in a pool that has no other workers, and is done when they agree.
+func TestRejectedDisagreementRunsAgain(t *testing.T) {
+	p, j := disputed(t, 0)
+	for _, m := range p.members {
+		m.says = "y"
+	}
+	_, who := schedtest.Identity(honestOne)
+	p.step(&message.Received{From: who, Message: &message.Message{Got: &message.Got{Job: j.id,
+		Rejected: []message.Range{{From: 0, To: 1}}}}})
+	if v := j.ledger.Verdict(0); v != ledger.Open || j.state != jobOpen || j.failed != 0 {
+		t.Fatalf("after the rejection the task is %v, %d failed", v, j.failed)
+	}
+	p.run(10 * time.Second)
+	if v := j.ledger.Verdict(0); v != ledger.Done || j.state != jobOver || j.done != 1 {
+		t.Errorf("its workers agree now, and the task is %v", v)
+	}
+}
+
+// TestRefusedWorkerFailsNoTask has a submitter refuse one of three workers whose results differ. Only the refused
+// worker's run is void, nothing that it reports later counts, and a fourth worker decides the task.
+func TestRefusedWorkerFailsNoTask(t *testing.T) {
+	p, j := disputed(t, 1)
+	_, who := schedtest.Identity(honestOne)
+	liar := p.members[0]
+	p.step(&message.Received{From: who, Message: &message.Message{Got: &message.Got{Job: j.id,
+		Refused: []task.PeerID{liar.id}, Rejected: []message.Range{{From: 0, To: 1}}}}})
+	row := j.ledger.Rows[0]
+	if v := j.ledger.Verdict(0); v != ledger.Open || len(row.Said()) != 2 {
+		t.Fatalf("without the refused worker the task is %v, %d results count", v, len(row.Said()))
+	}
+	late := &poolTask{lease: message.Lease{Task: task.TaskID{Job: j.id}, Attempt: message.Attempt{Epoch: 1, Seq: 99}}}
+	liar.says = "y" // it would agree with one of the others
+	liar.ends(t, late, task.Completed)
+	p.say(liar)
+	if v := j.ledger.Verdict(0); v != ledger.Open || len(row.Said()) != 2 {
+		t.Fatalf("a refused worker's result counts: the task is %v", v)
+	}
+	p.run(10 * time.Second)
+	if v := j.ledger.Verdict(0); v != ledger.Done || j.state != jobOver {
+		t.Fatalf("the task is %v", v)
+	}
+	for _, r := range row.Agreed() {
+		if r.Worker != p.members[1].id && r.Worker != p.members[3].id {
+			t.Errorf("it is done by %s", r.Worker)
+		}
+	}
+	for k, m := range p.members {
+		if p.got[m.id] != 1 {
+			t.Errorf("worker %d was given the task %d times", k, p.got[m.id])
+		}
+	}
+}

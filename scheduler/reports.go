@@ -333,6 +333,14 @@ func (r *reports) count(h *host, j *job, l *lease, e *message.Ending) {
 		r.thank(h, e)
 		return
 	}
+	if j.isRefused(h) { // the submitter would reject the result, and the worker could repeat it forever
+		r.thank(h, e)
+		r.c.decided(result.Task, "refused", h.peer, message.DropRefused)
+		if l != nil {
+			r.giveUp(l, "refused", message.DropRefused)
+		}
+		return
+	}
 	if err := r.vet(j, e); err != nil {
 		r.spoiled(h, j, l, e, err.Error())
 		return

@@ -56,7 +56,7 @@ func (d *dispatch) fewWaiting() (n int, memory int64) {
 				return 0, 0
 			}
 			for _, i := range j.wait.back {
-				if j.replicated() || len(j.workersOf(i))+len(failedOn(j, i, d.c.now)) > 0 {
+				if j.replicated() || len(j.workersOf(i))+len(failedOn(j, i, d.c.now))+len(voidOn(j, i)) > 0 {
 					return 0, 0
 				}
 			}

@@ -85,7 +85,7 @@ func TestVoidFailureIsNotCertain(t *testing.T) {
 	if got := row.Verdict(rule); got != Failed {
 		t.Fatalf("two members say the same, and the task is %v", got)
 	}
-	row.VoidFailures(func(w task.PeerID) bool { return w == "b" })
+	row.VoidRuns(func(r *task.Result) bool { return r.Worker == "b" })
 	if got := row.Verdict(rule); got != Open {
 		t.Errorf("one of two is void, and the task is %v", got)
 	}

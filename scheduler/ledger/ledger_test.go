@@ -90,7 +90,7 @@ func history(t *rapid.T, label string) *Ledger {
 			j.Row(i).Save(&Checkpoint{CID: task.RawCID(nil), Fuel: a.Seq})
 		case 8:
 			if j.Row(i).Void(); a.Seq%2 == 0 {
-				j.Row(i).VoidFailures(func(w task.PeerID) bool { return w == "a" })
+				j.Row(i).VoidRuns(func(r *task.Result) bool { return r.Worker == "a" })
 			}
 		case 9:
 			if best := j.Row(i).State(); best != nil {
@@ -297,6 +297,36 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("why is %q, want %q in it", why, tt.why)
 			}
 		})
+	}
+}
+
+// TestOneWorkerCannotFailTask has one worker report many different results of a task with two replicas. They count as
+// one run, leave room in the row, and two other workers decide the task. What the worker reports counts again after its
+// first result became void.
+func TestOneWorkerCannotFailTask(t *testing.T) {
+	rule := Rule{Replicas: 2, Retries: 0}
+	var row Row
+	for says := range byte(20) {
+		row.AddResult(Attempt{1, uint64(says)}, result("liar", task.Completed, says))
+	}
+	b := result("b", task.Completed, 50)
+	if v := row.Verdict(rule); v != Open || len(row.Results) != 1 || !row.HasRoom(&b, rule) {
+		t.Fatalf("one worker's results: %v of %d", v, len(row.Results))
+	}
+	row.AddResult(Attempt{2, 1}, b)
+	if row.AddResult(Attempt{2, 2}, result("c", task.Completed, 50)); row.Verdict(rule) != Done {
+		t.Errorf("two others agree, and the task is %v", row.Verdict(rule))
+	}
+	row.VoidRuns(func(*task.Result) bool { return true })
+	if !row.AddResult(Attempt{2, 3}, result("liar", task.Completed, 30)) || row.Verdict(rule) != Open {
+		t.Error("no room for another result after all are void")
+	}
+	hostile := Row{} // of a hostile leader's copy
+	for says := range byte(rule.Most() + 1) {
+		hostile.insertResult(result("liar", task.Completed, says))
+	}
+	if v := hostile.Verdict(rule); v != Open {
+		t.Errorf("a copy with one worker's results only: %v", v)
 	}
 }
 

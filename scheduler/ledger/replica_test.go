@@ -165,9 +165,9 @@ func BenchmarkMergeLarge(b *testing.B) {
 	}
 }
 
-// TestVoidFailures: failures that are void count for nothing, on every copy, as results do, and the row
+// TestVoidRuns: failures that are void count for nothing, on every copy, as results do, and the row
 // has room for as many more.
-func TestVoidFailures(t *testing.T) {
+func TestVoidRuns(t *testing.T) {
 	rule := Rule{Replicas: 1, Retries: 1}
 	var row Row
 	for seq := range uint64(2) {
@@ -175,10 +175,10 @@ func TestVoidFailures(t *testing.T) {
 	}
 	other := row.clone()
 	b := result("b", task.Trapped, 1)
-	if row.VoidFailures(func(w task.PeerID) bool { return w == "c" }) || row.Verdict(rule) != Failed {
+	if row.VoidRuns(func(r *task.Result) bool { return r.Worker == "c" }) || row.Verdict(rule) != Failed {
 		t.Error("those of others went")
 	}
-	if !row.VoidFailures(func(w task.PeerID) bool { return w == "a" }) || row.Verdict(rule) != Open ||
+	if !row.VoidRuns(func(r *task.Result) bool { return r.Worker == "a" }) || row.Verdict(rule) != Open ||
 		row.Why(rule) != "" {
 		t.Fatalf("void failures count: %v", row.Verdict(rule))
 	}

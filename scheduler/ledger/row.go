@@ -102,8 +102,8 @@ type Row struct {
 	// Best is the checkpoint of most work done in this round; nil for none. It is read only.
 	// See State.
 	Best *Checkpoint `cbor:"4,keyasint,omitempty"`
-	// Voided are results whose outputs nobody has any more, and failures of whom has no say,
-	// sorted, each once: they count for nothing. See Void and VoidFailures.
+	// Voided are the results and failures that count for nothing, sorted, each once: their outputs are lost, or the
+	// job's submitter does not accept them. See Void and VoidRuns.
 	Voided []VoidName `cbor:"5,keyasint,omitempty" most:"4096"`
 	// Bad are the words of workers on states that they could not go on from, sorted by state,
 	// each once; Round is how often that was the state to go on from.
@@ -144,11 +144,14 @@ func (r *Row) AddResult(a Attempt, res task.Result) bool {
 	return false
 }
 
-// addCompleted takes in a completed run. One worker saying the same again is
-// news only if what it said before is void, or others answer for that, and it alone for this.
+// addCompleted adds a completed run. A worker whose earlier run counts and is its own alone gets no second result, not
+// even a different one: otherwise a single liar could fill the row. Another result of a worker that repeats a result
+// counts only if other workers answer for the earlier one too, and only the worker itself for the new one.
 func (r *Row) addCompleted(res task.Result) bool {
 	for i := range r.Results {
-		if o := &r.Results[i]; o.Worker == res.Worker && agree(o, &res) && !r.isVoid(o) && (alone(o) || !alone(&res)) {
+		switch o := &r.Results[i]; {
+		case o.Worker != res.Worker || r.IsVoid(o):
+		case alone(o) && alone(&res), agree(o, &res) && (alone(o) || !alone(&res)):
 			return false
 		}
 	}
@@ -336,7 +339,7 @@ func (r *Row) Said() []task.Result {
 		res := &r.Results[i]
 		n := len(out)
 		switch again := n > 0 && out[n-1].Worker == res.Worker && agree(&out[n-1], res); {
-		case r.isVoid(res):
+		case r.IsVoid(res):
 		case !again:
 			out = append(out, *res)
 		case !alone(&out[n-1]) && alone(res):
@@ -360,11 +363,12 @@ func (r *Row) Verdict(rule Rule) Verdict {
 	return Open
 }
 
-// ranEnough reports whether a task was run as often as its rule says, by runs that have nothing to
-// do with one another, or so often that the row has no room for more.
+// ranEnough reports whether a task was run as often as its rule says by independent workers, or so often that the row
+// has no room for more. A submitter accepts only runs of different workers as proof that a task failed: see
+// submitter.checkFailed.
 func ranEnough(said []task.Result, rule Rule) bool {
 	n := len(said)
-	if n >= rule.Most() && slices.ContainsFunc(said, hasChain) && n < sides*rule.Most() {
+	if n >= rule.Most() && n < sides*rule.Most() {
 		n = len(independent(said))
 	}
 	return n >= rule.Most()

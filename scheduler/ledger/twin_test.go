@@ -36,7 +36,7 @@ type word struct {
 
 func (d *dumbRow) add(w word) bool {
 	for _, o := range d.said {
-		if o.worker == w.worker && o.says == w.says && (!o.void || o.sig == w.sig) {
+		if o.worker == w.worker && (!o.void || o.says == w.says && o.sig == w.sig) {
 			return false
 		}
 	}
@@ -84,7 +84,7 @@ func (d *dumbRow) verdict(rule Rule) Verdict {
 	runs := map[string]bool{}
 	for _, w := range d.said {
 		if !w.void {
-			runs[fmt.Sprint(w.worker, w.says)] = true
+			runs[w.worker] = true
 		}
 	}
 	switch {

@@ -43,23 +43,18 @@ func (r *Row) Void() bool {
 	return changed
 }
 
-// VoidFailures makes failures count for nothing, so that the task runs again: those of some workers,
-// which have no say in it. It says whether there were any. A node of before counts them all the same.
-func (r *Row) VoidFailures(of func(worker task.PeerID) bool) bool {
+// VoidRuns makes all runs count for nothing that of selects, completed or failed, so that the task may run again. It
+// reports whether any of them counted before. Unlike Void, it also takes back that a task failed because its completed
+// runs do not agree. A node of an older version still counts the failures.
+func (r *Row) VoidRuns(of func(*task.Result) bool) bool {
 	changed := false
-	for i := range r.Failures {
-		if res := &r.Failures[i].Result; of(res.Worker) {
+	for i := range r.Results {
+		if res := &r.Results[i]; of(res) {
 			changed = r.addVoid(voidName(res)) || changed
 		}
 	}
-	return changed
-}
-
-// VoidOtherFailures is VoidFailures of those that were made of other files than those of a name: see task.Result.Reads.
-func (r *Row) VoidOtherFailures(name []byte) bool {
-	changed := false
 	for i := range r.Failures {
-		if res := &r.Failures[i].Result; !bytes.Equal(res.Reads, name) {
+		if res := &r.Failures[i].Result; of(res) {
 			changed = r.addVoid(voidName(res)) || changed
 		}
 	}
@@ -73,7 +68,7 @@ func (r *Row) Failed() []Failure {
 	}
 	var out []Failure
 	for i := range r.Failures {
-		if !r.isVoid(&r.Failures[i].Result) {
+		if !r.IsVoid(&r.Failures[i].Result) {
 			out = append(out, r.Failures[i])
 		}
 	}
@@ -89,7 +84,8 @@ func (r *Row) addVoid(v VoidName) bool {
 	return true
 }
 
-func (r *Row) isVoid(res *task.Result) bool {
+// IsVoid reports whether a result of the row counts for nothing.
+func (r *Row) IsVoid(res *task.Result) bool {
 	if len(r.Voided) == 0 {
 		return false
 	}
