@@ -386,7 +386,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	delete(j.checks.elected, t.Index)
 	crowd := a.crowdingOf(j, behind, network)
 	share := crowd.denser(j.spec.Verify, a.shareOf(j.spec.Verify, by), j.total)
-	which, due := a.draw(j, r, a.leastShare(j, r, share))
+	which, due := a.draw(j, t.Index, r, a.leastShare(j, t.Index, r, share))
 	says := credit.Says(a.s.now)
 	due = due || !says || !known
 	if doubtful || meets || due && len(with) == 0 {

@@ -79,13 +79,13 @@ func drawnOf(mask uint64, rest []uint16, of int, legs []int) drawn {
 
 // draw says what of a result is run again: nothing, some of its intervals, or all. Of a result that
 // has too few intervals it is all or nothing.
-func (a *audits) draw(j *submitted, r *task.Result, share float64) (d drawn, due bool) {
+func (a *audits) draw(j *submitted, i uint64, r *task.Result, share float64) (d drawn, due bool) {
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
 	n := r.Trail.Parts(j.spec.Spacing())
-	if n == 0 || task.SignsReads(j.spec, r.Task.Index) { // that is run again whole, on what is held of what it reads
-		return d, len(credibility.Draw(key, r.Task.Index, r.Digest(), 1, share)) > 0
+	if n == 0 || task.SignsReads(j.spec, i) { // that is run again whole, on what is held of what it reads
+		return d, len(credibility.Draw(key, i, r.Digest(), 1, share)) > 0
 	}
-	which := credibility.Draw(key, r.Task.Index, r.Digest(), n, share)
+	which := credibility.Draw(key, i, r.Digest(), n, share)
 	if len(which) == n {
 		return d, true
 	}
@@ -98,15 +98,15 @@ func (a *audits) draw(j *submitted, r *task.Result, share float64) (d drawn, due
 
 // leastShare is the share of a result that is run again, if the rule says share: more of the first of a source, and of
 // a small job, but not more than one part of a task that has parts.
-func (a *audits) leastShare(j *submitted, r *task.Result, share float64) float64 {
+func (a *audits) leastShare(j *submitted, i uint64, r *task.Result, share float64) float64 {
 	if a.s.cfg.FirstOfSource == 0 {
 		return share
 	}
 	least := float64(credibility.Sample(j.total)) / float64(j.total)
-	if a.early(j, r.Task.Index) {
+	if a.early(j, i) {
 		least = 1
 	}
-	if n := r.Trail.Parts(j.spec.Spacing()); n > 0 && !task.SignsReads(j.spec, r.Task.Index) {
+	if n := r.Trail.Parts(j.spec.Spacing()); n > 0 && !task.SignsReads(j.spec, i) {
 		least /= float64(n)
 	}
 	return max(share, least)

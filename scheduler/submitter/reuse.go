@@ -58,6 +58,7 @@ func (t takings) one(j *submitted, r *message.Reused) {
 	}
 	j.keep(end.Index, false)
 	j.reusing.took(end.From.Job)
+	s.audits.tookOf(of, r.Of.Index, j, end)
 	switch {
 	case j.checks == nil:
 	case of.checks != nil && !of.checks.unproven(r.Of.Index): // it was run here

@@ -87,6 +87,19 @@ func (a *audits) took(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	j.checks.sources.add(peers, t.Index)
 }
 
+// tookOf is took for a result that was taken from another job: its sources are those in that job.
+func (a *audits) tookOf(of *submitted, i uint64, j *submitted, t *message.TaskSummary) {
+	if j.checks == nil || of.checks == nil {
+		a.took(a.s.self, j, t)
+		return
+	}
+	peers := of.checks.sources.from(i)
+	if len(peers) == 0 {
+		j.checks.sources.home++
+	}
+	j.checks.sources.add(peers, t.Index)
+}
+
 // early reports whether a result is among the first of a source, which are always checked.
 func (a *audits) early(j *submitted, i uint64) bool {
 	s, first := &j.checks.sources, uint64(a.s.cfg.FirstOfSource)
