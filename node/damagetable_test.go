@@ -38,6 +38,9 @@ func TestDamageTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a node for each file and damage")
 	}
+	if raceEnabled {
+		t.Skip("starts a node for each file and damage, one after the other: run without the race detector")
+	}
 	dir, id, held := damageable(t)
 	for _, name := range dataFiles(t, dir) {
 		for how, damage := range damages {

@@ -20,6 +20,9 @@ import (
 // A store that was set aside is read, and its jobs, results and blocks are added to a new store, with
 // its manifests and without.
 func TestRecoverSetAside(t *testing.T) {
+	if raceEnabled {
+		t.Skip("starts nodes one after the other: run without the race detector")
+	}
 	dir, id, held := damageable(t)
 	for _, manifests := range []bool{true, false} {
 		t.Run(fmt.Sprintf("manifests=%t", manifests), func(t *testing.T) {
