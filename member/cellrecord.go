@@ -34,11 +34,13 @@ type Reign struct {
 	Epoch  uint64      `json:"epoch"`
 }
 
-// keepCell stores the member's cell if it has changed. A cell that peers only reported is stored when the member no
-// longer asks whether it is the right one.
+// keepCell stores the member's cell if it has changed. A member that follows a leader stores the cell at once, because
+// strangers could move a newcomer, which it would be after a restart without a stored cell. A cell on probation is
+// stored when the member no longer asks whether it is the right one.
 func (c *cells) keepCell() {
 	m, d := c.m, &c.descent
-	if leader, _ := m.lease.Leader(); leader == "" || m.alone() || !c.search.again.IsZero() || c.seeks() {
+	leader, _ := m.lease.Leader()
+	if probation := !c.search.tried.IsZero(); !c.inCells() || leader == "" || m.alone() || probation || c.seeks() {
 		return
 	}
 	now := CellRecord{Bits: m.cell.Bits, Lineage: d.lineage, Entered: d.entered, Members: d.most, Before: d.before, Joined: d.joined,

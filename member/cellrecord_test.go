@@ -2,6 +2,7 @@ package member
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,59 @@ func TestRestartIntoStoredCell(t *testing.T) {
 	follower.boot()
 	if got := follower.m.Cell(); got != cell || !follower.m.descent.lineage.Same(line) {
 		t.Errorf("after a restart it is in cell %s with lineage %v, want %s with %v", got, follower.m.descent.lineage, cell, line)
+	}
+}
+
+// Members of an undivided pool restart a few seconds after they met. Strangers in two networks are the first to answer
+// them: no member leaves the pool. One member is a founder that had been alone for an hour.
+func TestStrangersDontMoveMembersThatRestartSoon(t *testing.T) {
+	for name, alone := range map[string]time.Duration{"all start together": 0, "the founder was alone": time.Hour} {
+		s := newSwarm(t, 3)
+		s.cells = overlay.DefaultCellRule()
+		s.hosts[0].boot()
+		s.hosts[0].at(s.hosts[0].m.Found)
+		s.pass(alone, func() bool { return false })
+		for _, h := range s.hosts[1:] {
+			h.boot()
+		}
+		if !s.pass(10*time.Second, func() bool { return s.leader() != nil && s.allFollow(s.leader()) }) {
+			t.Fatalf("%s: no common leader", name)
+		}
+		for _, h := range s.hosts {
+			h.crash()
+		}
+		for _, h := range s.hosts {
+			h.boot()
+			h.reported("x", "3", 6)
+			h.reported("y", "4", 6)
+			if !h.m.Cell().Whole() {
+				t.Errorf("%s: host %d moved to cell %s", name, h.n, h.m.Cell())
+			}
+			h.crash() // the next one is alone, too
+		}
+	}
+}
+
+// allFollow reports whether all hosts follow a leader.
+func (s *swarm) allFollow(leader *host) bool {
+	return !slices.ContainsFunc(s.hosts, func(h *host) bool { return !h.up || h.m.Leader() != leader.m.Leader() })
+}
+
+// A newcomer goes to a cell that peers only reported, whose leader it knows from an advert. The cell isn't stored when
+// the newcomer follows that leader, because strangers may have reported it.
+func TestReportedCellIsNotStoredAtOnce(t *testing.T) {
+	h := loner(t)
+	leader := h.reportOf(6).Leader
+	epoch := overlay.NextEpoch(0, leader)
+	h.tell(Advertised{Advert: &overlay.Advert{Peer: leader, Overlay: h.m.ID(), Seq: 1, Issued: h.s.now, Bits: 6,
+		Expires: h.s.now.Add(AdvertLife), State: overlay.Available, Slots: 1, Epoch: epoch}})
+	h.reported("x", "3", 6)
+	h.reported("y", "4", 6)
+	if got := h.m.Leader().Leader; h.m.Cell().Bits != 6 || got != leader {
+		t.Fatalf("the newcomer is in cell %s and follows %q, want %s", h.m.Cell(), got, leader)
+	}
+	if r := h.m.stored; r.Bits > 0 {
+		t.Errorf("the reported cell is stored: %+v", r)
 	}
 }
 

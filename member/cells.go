@@ -93,7 +93,8 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 	return true
 }
 
-// goTo has the member be in another cell: a half of its own, or the one that its own is a half of.
+// goTo has the member be in another cell: a half of its own, or the one that its own is a half of. Callers that know
+// the cell only from other peers begin its probation first, so that goTo doesn't store the cell.
 func (c *cells) goTo(to overlay.Cell, lineage overlay.Lineage, why string) {
 	m := c.m
 	from := m.cell
@@ -120,6 +121,7 @@ func (c *cells) goTo(to overlay.Cell, lineage overlay.Lineage, why string) {
 	}
 	m.leaderless = m.p.now
 	m.settleIn()
+	m.keepCell()
 }
 
 // settleIn takes those for members whose adverts, heard before, say that they are in this cell: nobody tells
@@ -191,8 +193,8 @@ func (c *cells) wakeCells(now time.Time) {
 			if half, lineage, missed := c.missed(); missed {
 				m.goTo(half, lineage, "a leader divided the cell before")
 			} else if to, went := c.wentTo(); went {
-				m.goTo(to, nil, "most of its members are there")
 				c.search.probation(now)
+				m.goTo(to, nil, "most of its members are there")
 			}
 			m.ask("", now)
 		}
@@ -232,8 +234,8 @@ func (c *cells) lookAtSize(now time.Time) {
 		c.stayed(own.Sibling()):
 		m.leadTo(own, c.descent.before, "the other half did not come")
 	case went:
-		m.leadTo(to, nil, "most members are there")
 		c.search.probation(now)
+		m.leadTo(to, nil, "most members are there")
 	}
 }
 

@@ -263,6 +263,7 @@ func (m *Member) leaderMayHaveChanged() {
 		m.descent.follow(leader, epoch)
 		m.notice(Info, "leader", "peer", leader, "term", overlay.Term(epoch))
 		m.tell(now)
+		m.keepCell()
 	}
 	if m.coordinator == nil {
 		m.keepGroup()

@@ -62,6 +62,7 @@ var foundSeeds = []uint64{
 	295,  // a stranger moved a restarted host of an undivided pool into a cell
 	989,  // a former leader of another cell gave leases for a task that its successor was delegated
 	2273, // one worker's results made a task fail, and its leader kept the end that the submitter rejected
+	3145, // strangers moved a host of an undivided pool that restarted before it had stored its cell
 }
 
 // number returns the value of an environment variable, or the usual one if it is not set.

@@ -215,8 +215,8 @@ func (c *cells) enterFound(to overlay.Cell, lineage overlay.Lineage) {
 			m.letGo(a.Peer)
 		}
 	}
-	m.goTo(to, lineage, "other peers report that it is led")
 	f.probation(m.p.now)
+	m.goTo(to, lineage, "other peers report that it is led")
 	if few {
 		m.introduce(0) // of many that come at once each has its moment
 	}

@@ -103,6 +103,9 @@ func (m *Member) seen(a *overlay.Advert) {
 		m.p.emit(FetchRules{Of: m, From: a.Peer})
 	}
 	m.claimed(a)
+	if len(m.stored.Reigns) == 0 { // not stored while this member led or followed without knowing another member
+		m.keepCell()
+	}
 	if a.State == overlay.Unavailable && !own {
 		m.lost(a.Peer, "it has left the overlay")
 		delete(m.away, a.Peer)
