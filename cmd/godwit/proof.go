@@ -107,6 +107,16 @@ func refuted(ctx context.Context, client *api.Client, ref string, index uint64) 
 			Hint: fmt.Sprintf("`godwit job %s --tasks` marks those replaced that were wrong", ref)}
 	}
 	w := page.Tasks[0].Refuted
+	if of := w.Result.Task.Job; of != job.Record.ID() { // the result was taken from another job
+		if job, err = client.Results(ctx, string(of), 0); err != nil {
+			return proof.Statement{}, fmt.Errorf("reading the job from which the result was taken: %w", err)
+		}
+		if job.Record == nil {
+			return proof.Statement{}, &failure.Error{Code: failure.ExitFailed,
+				Err:  fmt.Errorf("the result of task %d was taken from job %s, which this node has forgotten", index, of),
+				Hint: "a proof needs the record of the job that the worker ran"}
+		}
+	}
 	return proof.Statement{Record: *job.Record, Result: w.Result, Part: w.Proof}, nil
 }
 

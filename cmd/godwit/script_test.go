@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			time.AfterFunc(patience, endsNot)
+			endLate()
 			os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 		},
 	})
@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the program as a stranger meets it: see testdata.
 func TestScripts(t *testing.T) {
 	takeInterrupts()
+	patience := patienceOf(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Condition: func(name string) (bool, error) {
@@ -68,6 +69,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("GODWIT_CONFIG", rules)
+			env.Setenv(patienceEnv, patience.String())
 			// Guests are built with the toolchain's own caches.
 			for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
 				env.Setenv(name, goEnv(name))
@@ -76,20 +78,40 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"module": writeModule,
-			"await":  await,
-			"same":   sameFields,
+			"await": func(ts *testscript.TestScript, neg bool, args []string) {
+				await(ts, neg, args, patience)
+			},
+			"same": sameFields,
 		},
 	})
 }
 
-// patience is how long a program of a script can run.
-const patience = 10 * time.Minute
+// patienceEnv names the environment variable with the time that a program of a
+// script can run.
+const patienceEnv = "GODWIT_SCRIPT_PATIENCE"
 
-// endsNot ends a program that a script would wait for until the limit of all
-// tests, and shows where its goroutines are.
-func endsNot() {
-	debug.SetTraceback("all")
-	panic(fmt.Sprintf("%q did not end within %v", os.Args, patience))
+// patienceOf returns how long a program of a script can run, and how long a
+// script waits for a file: three quarters of the time that is left for all
+// tests, so that a busy machine fails no script, and what never ends is shown.
+func patienceOf(t *testing.T) time.Duration {
+	end, limited := t.Deadline()
+	if !limited {
+		return time.Hour
+	}
+	return time.Until(end) / 4 * 3
+}
+
+// endLate ends a program of a script that has run for too long, and shows where
+// its goroutines are.
+func endLate() {
+	patience, err := time.ParseDuration(os.Getenv(patienceEnv))
+	if err != nil {
+		return // a script started it without its environment
+	}
+	time.AfterFunc(patience, func() {
+		debug.SetTraceback("all")
+		panic(fmt.Sprintf("%q did not end within %v", os.Args, patience))
+	})
 }
 
 // takeInterrupts lets the shells of scripts be interrupted. A shell ignores
@@ -104,20 +126,19 @@ func takeInterrupts() {
 	}()
 }
 
-// await waits until a file is there and not empty: `await FILE`. The wait is
+// await waits until a file is there and not empty, for at most patience: `await FILE`. The wait is
 // on the file system's word, polled, since the writer is another process.
-func await(ts *testscript.TestScript, neg bool, args []string) {
+func await(ts *testscript.TestScript, neg bool, args []string, patience time.Duration) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
 	}
-	const enough = 5 * time.Minute
 	path := ts.MkAbs(args[0])
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for begun := time.Now(); time.Since(begun) < enough; <-tick.C {
+	for begun := time.Now(); time.Since(begun) < patience; <-tick.C {
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return
 		}
 	}
-	ts.Fatalf("%s did not appear in %v", args[0], enough)
+	ts.Fatalf("%s did not appear in %v", args[0], patience)
 }
