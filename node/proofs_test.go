@@ -1,11 +1,14 @@
 package node
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"godwit/node/informant"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 	"godwit/task/referee"
 )
@@ -93,6 +96,46 @@ func shownOf(t *testing.T, teller *peer, id task.JobID, by func(task.PeerID) boo
 		}
 	}
 	return rec, honest, lied
+}
+
+// TestProofOfTakenResult shows a wrong result that a job took from another one: with the record of the other job, since
+// its worker ran that job's task.
+func TestProofOfTakenResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, of := newProofSwarm(t, 3)
+		p := s.peers[2]
+		results, err := p.Results(t.Context(), of, 0, 12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := slices.IndexFunc(results, func(r message.TaskSummary) bool { return r.Refuted != nil })
+		taken := results[k]
+		id := task.TaskID{Job: p.submit(12, time.Second), Index: taken.Index}
+		p.finish(id.Job, 12)
+		value, err := task.Encode(&taken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, _, err := p.Submitted(t.Context(), id.Job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := p.ordered()[0]
+		held := message.Persist{Key: m.prefix + submitter.ResultKey(id.Job, id.Index), Value: value}
+		if err := p.store.commit(t.Context(), []message.Persist{held}); err != nil {
+			t.Fatal(err)
+		}
+		shown, err := referee.Decode(p.proofs.statement(t.Context(), m, id, rec, false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown.Record.ID() != of || shown.Result.Task.Job != of {
+			t.Errorf("the record is of job %s and the result of %s, want %s", shown.Record.ID(), shown.Result.Task.Job, of)
+		}
+		if _, err := shown.Open(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Who shows what proves nothing is not asked any more; what cannot be read costs it nothing.
