@@ -10,6 +10,9 @@ func TestFinal(t *testing.T) {
 	c.Confirm(1, 1, day0)
 	m := c.Mark(day0)
 	for i := range FinalAudits - 1 {
+		if c.Final(m, day0.Add(FinalAfter)) {
+			t.Fatalf("final by time after %d audits in all", i+1)
+		}
 		c.Confirm(24, 24, day0)
 		if c.Final(m, day0) {
 			t.Fatalf("final after %d audits", i+1)

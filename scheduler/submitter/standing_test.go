@@ -50,7 +50,7 @@ func TestStandings(t *testing.T) {
 	if got := b.standings(next - 1); got[0] != message.StandingUnchecked {
 		t.Errorf("of a stranger's that is not run again: %q", got)
 	}
-	b.knows(2, knownAfter+1)
+	b.knows(2, acceptedAfter+1)
 	if got := b.standings(next - 1); got[0] != message.StandingAccepted {
 		t.Errorf("of a known worker's that is not run again: %q", got)
 	}
@@ -76,7 +76,11 @@ func TestAcceptedBecomesFinal(t *testing.T) {
 				b.s.audits.credit(worker).Confirm(1, 1, b.now)
 			}
 		},
-		"time and one audit": func(b *auditBench) {
+		"time and one audit of a worker with enough in all": func(b *auditBench) {
+			known := b.s.audits.credit(peerOf(2))
+			for known.Audits < credibility.FinalAudits-1 {
+				known.Confirm(1, 1, b.now)
+			}
 			b.pass(credibility.FinalAfter + time.Second)
 			b.do(message.Wake{})
 			if c := b.allChecks(); c.Accepted+c.Unchecked == 0 {

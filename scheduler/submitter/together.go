@@ -128,7 +128,7 @@ func (a *audits) standingOf(j *submitted, worker task.PeerID, of *accepted, i ui
 	switch credit := a.known(worker); {
 	case credit.Final(of.mark, a.s.now):
 		return message.StandingFinal
-	case a.abroad.isKnown(worker), j.checks.parts[i].Checked > 0, j.checks.byVote.Contains(i):
+	case a.abroad.accepts(worker), j.checks.parts[i].Checked > 0, j.checks.byVote.Contains(i):
 		return message.StandingAccepted
 	}
 	return message.StandingUnchecked
@@ -149,7 +149,7 @@ func (a *audits) standingsOf(worker task.PeerID, of *accepted, seen ledger.Set) 
 	switch credit := a.known(worker); {
 	case credit.Final(of.mark, a.s.now):
 		return 0, 0
-	case a.abroad.isKnown(worker):
+	case a.abroad.accepts(worker):
 		return of.tasks.Count(), 0
 	}
 	unchecked = of.tasks.Minus(seen).Count()

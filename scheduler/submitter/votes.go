@@ -22,6 +22,17 @@ func (a *abroad) isKnown(w task.PeerID) bool {
 	return a.s.cfg.Strangers.Prior == 0 || c.Right(a.s.now) >= knownAfter
 }
 
+// acceptedAfter is the number of a worker's tasks that this node has to find right before it calls unchecked results of
+// the worker accepted. By credibility.Terms.Doubt with the prior for strangers, .33, the chance of a wrong one is then at
+// most 3 %. A worker with every second result wrong passes six checks one time in 64.
+const acceptedAfter = 6
+
+// accepts reports whether this node calls a worker's results accepted that it did not check.
+func (a *abroad) accepts(w task.PeerID) bool {
+	c := a.known(w)
+	return a.s.cfg.Strangers.Prior == 0 || c.Right(a.s.now) >= acceptedAfter
+}
+
 // bound is the chance of a wrong result up to which a vote on a task of the job is accepted. A job that names a share
 // instead of a bound has the default bound.
 func (a *abroad) bound(j *submitted) float64 {
