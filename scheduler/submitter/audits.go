@@ -210,6 +210,7 @@ func (a *audits) answered(ev *message.Audited) {
 	at.failed = ev.Held.Failed
 	if j := a.s.jobs[ev.Task.Job]; j != nil && j.checks != nil {
 		j.checks.budget.spend(ev, j.checks.drawn[ev.Task.Index].of)
+		a.s.unaided.clip(j)
 	}
 	if at.signer == "" && len(ev.Held.Results) > 0 {
 		at.signer, at.left = ev.Held.Results[0].Worker, a.leftBy(&ev.Held.Results[0])

@@ -130,10 +130,18 @@ func (a *abroad) asks(j *submitted, p *poll) {
 	}
 }
 
+// measured is the measured duration of a job's tasks on this machine; 0 if it has run none again.
+func (j *submitted) measured() time.Duration {
+	if j.checks == nil {
+		return 0
+	}
+	return j.checks.budget.mean()
+}
+
 // takesHere is about what a task of a job takes: as measured here, else as its workers claim, but no longer than the
 // job exists.
 func (j *submitted) takesHere(now time.Time) time.Duration {
-	if mean := j.checks.budget.mean(); mean > 0 {
+	if mean := j.measured(); mean > 0 {
 		return mean
 	}
 	return min(j.checks.takes, max(0, now.Sub(j.spec.Submitted.Time)))

@@ -24,10 +24,10 @@ const (
 )
 
 const (
-	siegeTurn   = 50  // results that a leader delivers per turn
-	siegeAudits = 5   // re-runs that the submitter's machine completes per turn
-	siegeRounds = 600 // turns after which a job counts as stalled
-	siegeIdle   = 30  // turns after which a job that only waits for its owner ends
+	siegeTurn   = 50   // results that a leader delivers per turn
+	siegeAudits = 5    // re-runs that the submitter's machine completes per turn
+	siegeRounds = 1200 // turns after which a job counts as stalled; most take a second of the job
+	siegeIdle   = 30   // turns after which a job that only waits for its owner ends
 	// siegeRun is the time that a task really takes on every machine.
 	siegeRun = time.Second
 )

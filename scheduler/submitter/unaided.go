@@ -63,14 +63,17 @@ type ownRuns struct {
 
 // patience is for how long nothing may come of a job.
 func (u *unaided) patience(j *submitted) time.Duration {
-	w := &j.withheld
-	return min(max(w.patience(), unaidedRuns*min(u.takes(j), unaidedMost)), unaidedMost)
+	return min(max(backups{u.s}.patience(j), unaidedRuns*min(u.takes(j), unaidedMost)), unaidedMost)
 }
 
-// takes is about what a task of a job takes: none took longer than the job is there, whoever says so.
+// takes is about what a task of a job takes: as measured here, else as its workers claim, but no longer than the job
+// exists, else as its owner says; 0 for not known.
 func (u *unaided) takes(j *submitted) time.Duration {
-	if took := j.withheld.takes; took > 0 {
-		return min(took, max(0, u.s.now.Sub(j.spec.Submitted.Time)))
+	if mean := j.measured(); mean > 0 {
+		return mean
+	}
+	if claimed := j.withheld.takes; claimed > 0 {
+		return min(claimed, max(0, u.s.now.Sub(j.spec.Submitted.Time)))
 	}
 	return j.spec.Work
 }
@@ -97,8 +100,15 @@ func (u *unaided) brought(j *submitted) {
 		more = min(patience, unaidedPace*took)
 	}
 	o.until = later(o.until, now.Add(-patience)).Add(more)
-	if most := now.Add(patience); o.until.After(most) {
+	u.clip(j)
+}
+
+// clip has nothing be waited for longer than tasks are now known to take, which may be less than was thought.
+func (u *unaided) clip(j *submitted) {
+	o := &j.withheld.own
+	if most := u.s.now.Add(u.patience(j)); o.until.After(most) {
 		o.until = most
+		u.arm(j, most)
 	}
 }
 

@@ -279,3 +279,14 @@ func TestUnaidedProperty(t *testing.T) {
 		}
 	})
 }
+
+// A hostile leader brings invented results that claim an hour each. This machine checks some, knows by then that a task
+// takes a second, and runs the rest after a minute in which nothing usable came.
+func TestUnaidedGoesByMeasuredTimes(t *testing.T) {
+	b := newSiege(t, attack{tasks: 60, verify: "5%", lends: true, keys: 1, leads: true, share: 100, claims: time.Hour}, 1)
+	from := b.now
+	b.run()
+	if took := b.now.Sub(from); !b.over() || took > withheldAfter/2 {
+		t.Errorf("over: %v, after %v, of which %d tasks ran here alone", b.over(), took, b.alone)
+	}
+}

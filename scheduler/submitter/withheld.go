@@ -73,12 +73,13 @@ func (w *withholding) brought(took time.Duration) {
 	w.next, w.pause, w.vain = time.Time{}, 0, 0
 }
 
-// patience is for how long nothing may come at first.
-func (w *withholding) patience() time.Duration {
-	if w.takes == 0 {
+// patience is for how long nothing may come of a job at first.
+func (b backups) patience(j *submitted) time.Duration {
+	takes := b.s.unaided.takes(j)
+	if takes == 0 {
 		return withheldAfter
 	}
-	return min(max(withheldRuns*min(w.takes, withheldAfter), withheldLeast), withheldAfter)
+	return min(max(withheldRuns*min(takes, withheldAfter), withheldLeast), withheldAfter)
 }
 
 // watch has others be asked for a job if nothing new comes.
@@ -88,7 +89,7 @@ func (b backups) watch(j *submitted) {
 	if b.s.cfg.Coordinators == nil || j.state.Final || !w.next.IsZero() {
 		return
 	}
-	w.pause = w.patience()
+	w.pause = b.patience(j)
 	w.next = b.s.now.Add(w.pause)
 	if w.sample.IsZero() {
 		w.sample = b.s.now.Add(withheldMost)
