@@ -146,7 +146,8 @@ func TestServe(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	read := func(last string, lines int) (out []string) {
+	// read says something once so many lines came: what is said earlier may count as before the reset.
+	read := func(last string, before, lines int) (out []string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		req, err := http.NewRequestWithContext(ctx, "GET", srv.URL, nil)
@@ -162,25 +163,23 @@ func TestServe(t *testing.T) {
 		if kind := resp.Header.Get("Content-Type"); kind != "text/event-stream" {
 			t.Errorf("it is %s", kind)
 		}
-		go func() {
-			select {
-			case s.say <- [2]string{"home", `{"last":"` + last + `"}`}:
-			case <-ctx.Done():
-			}
-		}()
 		for in := bufio.NewScanner(resp.Body); len(out) < lines && in.Scan(); {
-			if text := in.Text(); text != "" && text != ":" {
-				out = append(out, text)
+			text := in.Text()
+			if text == "" || text == ":" {
+				continue
+			}
+			if out = append(out, text); len(out) == before {
+				s.say <- [2]string{"home", `{"last":"` + last + `"}`}
 			}
 		}
 		return out
 	}
-	got := read("", 7)
+	got := read("", 4, 7)
 	if want := []string{"retry: 2000", "id: 7", "event: reset", "data: {}", "id: 8", "event: home",
 		`data: {"last":""}`}; !slices.Equal(got, want) {
 		t.Errorf("read %q, want %q", got, want)
 	}
-	if got, want := read("8", 4), []string{"retry: 2000", "id: 9", "event: home",
+	if got, want := read("8", 1, 4), []string{"retry: 2000", "id: 9", "event: home",
 		`data: {"last":"8"}`}; !slices.Equal(got, want) {
 		t.Errorf("back again %q, want %q", got, want)
 	}
