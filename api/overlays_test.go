@@ -17,14 +17,14 @@ import (
 // its founder's word, invites, and is left.
 func TestOverlays(t *testing.T) {
 	c := dialed(t)
-	rules := node.OverlayRules{Name: "lab", Placement: "fcfspp:n=3", Admission: node.AdmitInvited, Coordinators: 5}
+	rules := node.OverlayRules{Name: "lab", Placement: "fcfspp:t=0.6", Admission: node.AdmitInvited, Coordinators: 5}
 	made, err := c.CreateOverlay(t.Context(), rules)
 	if err != nil || made.Name != "lab" || made.Version != 0 || made.Share != 1 || made.Rules.Coordinators != 5 {
 		t.Fatalf("created %+v, %v", made, err)
 	}
 	id := string(made.ID)
 	for _, ref := range []string{"lab", id, id[len(id)-8:], id[:len(id)-4]} {
-		if d, err := c.Overlay(t.Context(), ref); err != nil || d.ID != made.ID || d.Rules.Placement != "fcfspp:n=3" ||
+		if d, err := c.Overlay(t.Context(), ref); err != nil || d.ID != made.ID || d.Rules.Placement != "fcfspp:t=0.6" ||
 			d.Founder == "" {
 			t.Errorf("%q is %+v, %v", ref, d, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/predictor"
 	"godwit/scheduler/place"
 )
 
@@ -139,7 +140,7 @@ func check(job *Job, swarm *Swarm, o Options) error {
 	if swarm.Detect < 0 || swarm.Grace < 0 {
 		return errors.New("times until a member is missed, and until its tasks go on elsewhere, must not be negative")
 	}
-	_, err := place.Parse(swarm.Placement)
+	_, err := place.ParseWith(predictor.Default, swarm.Placement)
 	return err
 }
 

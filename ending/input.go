@@ -71,7 +71,8 @@ const (
 type Swarm struct {
 	Members []Member        // each peer once, in any order
 	Pool    *predictor.Pool // what is known of hosts at large; nil: nothing
-	// Placement is the overlay's policy, as place.Parse reads it; "" is place.Default.
+	// Placement is the overlay's policy, as place.Parse reads it; "" is place.Default. It gets the forecasts of
+	// predictor.Default, whatever the overlay's rules name.
 	Placement string
 	// Others are the other jobs that want the members' slots. Each job gets an equal part.
 	Others []Job

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"godwit/predictor"
 	"godwit/scheduler/place"
 	"godwit/task"
 )
@@ -17,7 +18,7 @@ func newWorld(c *crowd, of *Job, jobs []*known, s *Swarm, seed uint64, draw int,
 		index: map[task.PeerID]int{}, detect: s.Detect.Seconds(), grace: s.Grace.Seconds(),
 		storage: storage{st.events[:0], st.runs[:0], st.room[:0]}}
 	var err error
-	if w.policy, err = place.Parse(s.Placement); err != nil {
+	if w.policy, err = place.ParseWith(predictor.Default, s.Placement); err != nil {
 		return nil, err
 	}
 	if w.traits = w.policy.Traits(); w.traits.Rate != nil {

@@ -60,6 +60,7 @@ func (m *Member) advertiseIn(cell overlay.Cell, bits uint8, lineage overlay.Line
 		Until: p.lent.State.Until,
 	}
 	p.world.Describe(&a)
+	m.tellPast(&a)
 	if a.Bits = bits; m.inCells() && m.view.Len() >= m.cellRule().Ready {
 		a.MarkCells()
 	}

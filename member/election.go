@@ -218,7 +218,7 @@ func (m *Member) lead(epoch uint64) {
 	}
 	c, effects := m.replica.Lead(now, epoch)
 	m.coordinator, m.replica, m.followers = c, nil, nil
-	c.Foresee(foresight{m})
+	c.Foresee(foresight{m: m})
 	c.Recognise(m.lease.Led)
 	if err := c.Govern(m.p.cfg.Experiment.rules(&m.manifest)); err != nil { // they may have changed while it did not lead
 		m.notice(Error, "this node cannot follow the overlay's policies: those before hold", "err", err)

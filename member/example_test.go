@@ -12,6 +12,7 @@ import (
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
+	"godwit/trace"
 )
 
 // A lonely machine is the World of a peer that knows nobody and runs nothing.
@@ -19,6 +20,7 @@ type lonely struct{ now time.Time }
 
 func (l *lonely) Wall() time.Time                                                { return l.now }
 func (l *lonely) Describe(a *overlay.Advert)                                     { a.Speed = 1 }
+func (l *lonely) History() *trace.History                                        { return nil }
 func (l *lonely) Stay(*overlay.Advert, time.Time, time.Duration) (float64, bool) { return 1, false }
 func (l *lonely) Neighbours() []task.PeerID                                      { return nil }
 func (l *lonely) Guests(func(*member.Member))                                    {}

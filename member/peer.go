@@ -25,6 +25,7 @@ type Peer struct {
 	standing  overlay.Standing
 	pooled    time.Time // when the pool was last made
 	witness   predictor.Witness
+	pasts     pasts
 
 	lent      Lent
 	departing time.Time // the known end before which what runs leaves now; zero for none

@@ -94,6 +94,7 @@ func (m *Member) seen(a *overlay.Advert) {
 	}
 	own := a.Peer == m.p.cfg.Self
 	m.witness(a, old.Issued, known)
+	m.hearPast(a)
 	if !own {
 		m.p.judge(m.p.suspicion.Advertised(a.Peer, m.p.now))
 	}

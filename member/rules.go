@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/predictor"
 	"godwit/scheduler"
 	"godwit/scheduler/place"
 	"godwit/task"
@@ -11,7 +12,7 @@ import (
 
 // Rules is what the scheduler takes from a manifest.
 func Rules(m *overlay.Manifest) scheduler.Rules {
-	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Fairness: m.Fairness, Chunking: m.Chunking,
+	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Predictor: m.Predictor, Fairness: m.Fairness, Chunking: m.Chunking,
 		Replicas: m.Replicas, Verify: m.Checks, Open: m.Admission == overlay.Open, Priorities: m.Priorities}
 }
 
@@ -24,7 +25,13 @@ func (e *Experiment) rules(m *overlay.Manifest) scheduler.Rules {
 }
 
 // foresight tells a coordinator's policies how likely members are to stay.
-type foresight struct{ m *Member }
+type foresight struct {
+	m         *Member
+	predictor string
+}
+
+// By implements scheduler.Foreteller.
+func (f foresight) By(predictor string) place.Forecast { return foresight{f.m, predictor} }
 
 // Stay implements place.Forecast. It is asked during a step.
 func (f foresight) Stay(peer task.PeerID, _ time.Time, d time.Duration) (p float64, known bool) {
@@ -34,7 +41,10 @@ func (f foresight) Stay(peer task.PeerID, _ time.Time, d time.Duration) (p float
 		return 0, false
 	}
 	here.asked = a
-	return here.world.Stay(&here.asked, here.now, d)
+	if f.predictor == "" || f.predictor == predictor.Default {
+		return here.world.Stay(&here.asked, here.now, d)
+	}
+	return f.m.stayBy(f.predictor, &here.asked, d)
 }
 
-var _ place.Forecast = foresight{}
+var _ scheduler.Foreteller = foresight{}

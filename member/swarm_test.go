@@ -14,6 +14,7 @@ import (
 	"godwit/scheduler/schedtest"
 	"godwit/scheduler/submitter"
 	"godwit/task"
+	"godwit/trace"
 )
 
 // A swarm is some peers that hear each other at once, without a network, and run tasks
@@ -420,3 +421,5 @@ func (h *host) results(id task.JobID) (n int) {
 	}
 	return n
 }
+
+func (h *host) History() *trace.History { return nil }

@@ -8,6 +8,7 @@ import (
 	"godwit/predictor"
 	"godwit/scheduler"
 	"godwit/task"
+	"godwit/trace"
 )
 
 // A World is what a Peer reads of its machine and of what its driver knows. It is
@@ -23,6 +24,8 @@ type World interface {
 	// this member in particular. a is the newest advert of the member; of this peer
 	// itself what it says may be old.
 	Stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64, known bool)
+	// History is this peer's own history, up to now; nil where none is kept. It is read only.
+	History() *trace.History
 	// Neighbours are the peers to which there is a connection.
 	Neighbours() []task.PeerID
 	// Guests calls each with the member of every guest that runs here.

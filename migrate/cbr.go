@@ -72,13 +72,16 @@ func (c *CBR) Scan(now time.Time, hosts []Host, _ Forecast, rng *rand.Rand) []Pr
 		}
 		q := Prediction{Peer: h.Peer, For: c.interval, Exit: h.CPU < c.threshold}
 		if q.Exit {
-			q.words, q.x, q.y = shareWords, h.CPU, c.threshold
+			q.words, q.gain, q.x, q.y = shareWords, greaterShare, h.CPU, c.threshold
 		}
 		c.out = append(c.out, q)
 	}
 	c.judge.Predicted(now, c.out)
 	return c.out
 }
+
+// greaterShare is how much more of its CPU a task's destination gives to guests.
+func greaterShare(p *Prediction, there Destination) float64 { return (there.CPU - p.x) / 100 }
 
 func shareWords(p *Prediction) string {
 	return fmt.Sprintf("guests get %.3g %% of its speed, under %.3g %%", p.x, p.y)

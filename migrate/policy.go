@@ -126,6 +126,8 @@ type Prediction struct {
 
 	words func(*Prediction) string // nil: Reason
 	x, y  float64                  // what words speaks of
+	// gain is the part of For that a task has more at a destination than here; nil of a member that goes anyway.
+	gain func(p *Prediction, there Destination) float64
 }
 
 // Why says, for people, why an exit is predicted. It is put into words only when
@@ -205,9 +207,24 @@ func hostAt(hosts []Host, from int, peer task.PeerID) int {
 
 // Parse returns the policy of a specification: a name, and after a colon its
 // parameters with commas between them, as in "pspp:n=6,p=10m".
-func Parse(s string) (Policy, error) {
-	p, _, err := kinds.Parse(s)
+func Parse(s string) (Policy, error) { return ParseWith("", s) }
+
+// ParseWith is Parse for a policy that gets the forecasts of a predictor, as predictor.Parse reads it; "" is the one that
+// the policy was published with. Defaults follow from what the predictor can answer. Parameters without effect are
+// ignored.
+func ParseWith(predictor, s string) (Policy, error) {
+	p, _, err := kinds.ParseWith(predictor, s)
 	return p, err
+}
+
+// Check returns what is wrong with the specification of a policy that gets the forecasts of a predictor. A parameter
+// without effect is wrong, too.
+func Check(predictor, s string) error {
+	_, ps, err := kinds.ParseWith(predictor, s)
+	if err == nil {
+		err = ps.Void()
+	}
+	return err
 }
 
 // Faster returns the specification of the same policy for a world whose time runs

@@ -18,9 +18,12 @@ func init() {
 	})
 }
 
+// tdeParams are the parameters of the published predictor. M is always 1.
+var tdeParams = []string{"n", "reading", "missing_days", "absent", "weights"}
+
 // PSPP is periodical scanning plus predictor (Zhang section 4.3.1, Fig 4-14): a
 // member is predicted to go when its probability of staying for the prediction
-// period is below the threshold, which is 1 in the thesis. Of a member without
+// period is below the threshold, which is 1 in the thesis: see predictor.Threshold. Of a member without
 // history it predicts a stay.
 type PSPP struct {
 	scope
@@ -32,11 +35,14 @@ type PSPP struct {
 }
 
 func newPSPP(ps *spec.Params) *PSPP {
-	p := &PSPP{scope: newScope(ps), period: ps.Duration("p", 10*time.Minute), threshold: ps.Number("t", 1, 0, 1),
+	p := &PSPP{scope: newScope(ps), period: ps.Duration("p", 10*time.Minute), threshold: ps.Number("t", predictor.Threshold(ps.With()), 0, 1),
 		oracle: "tde"}
 	p.interval = ps.Duration("interval", p.period) // as in the experiments
-	if own := ps.Pass("n", "reading", "missing_days", "absent", "weights"); own != "" {
+	if own := ps.Pass(tdeParams...); own != "" {
 		p.oracle = "tde:" + own
+	}
+	if own, why := predictor.Own(ps.With()); !own {
+		ps.Ignore(why, tdeParams...)
 	}
 	if _, err := predictor.Parse(p.oracle); err != nil {
 		ps.Fail(err)
@@ -61,12 +67,15 @@ func (p *PSPP) Scan(now time.Time, hosts []Host, f Forecast, _ *rand.Rand) []Pre
 		stay, known := f.Stay(h.Peer, now, p.period)
 		q := Prediction{Peer: h.Peer, For: p.period, Blind: !known, Exit: known && stay < p.threshold-slip}
 		if q.Exit {
-			q.words, q.x, q.y = stayWords, stay, p.threshold
+			q.words, q.gain, q.x, q.y = stayWords, longerStay, stay, p.threshold
 		}
 		p.out = append(p.out, q)
 	}
 	return p.out
 }
+
+// longerStay is how much more likely a task's destination stays.
+func longerStay(p *Prediction, there Destination) float64 { return there.Stay - p.x }
 
 func stayWords(p *Prediction) string {
 	return fmt.Sprintf("it stays for %v with probability %.3g, under %.3g", p.For, p.x, p.y)

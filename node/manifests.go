@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"godwit/member"
 	"godwit/migrate"
 	"godwit/overlay"
+	"godwit/predictor"
 	"godwit/scheduler"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
@@ -132,7 +134,7 @@ func (m *membership) follow(newest overlay.Manifest) {
 	o := m.all
 	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement, "migration",
 		newest.Migration,
-		"fairness", newest.Fairness, "chunking", newest.Chunking, "coordinators", newest.Group(), "admission",
+		"predictor", newest.Predictor, "fairness", newest.Fairness, "chunking", newest.Chunking, "coordinators", newest.Group(), "admission",
 		newest.Admission.String())
 	o.at(func() { m.Follow(newest) })
 	if err := o.saveJoined(); err != nil {
@@ -154,6 +156,9 @@ func govern(cfg *scheduler.Config, m *overlay.Manifest) (unknown, err error) {
 		}
 	}
 	cfg.Rules = member.Rules(m)
+	if _, err := predictor.Parse(cmp.Or(m.Predictor, predictor.Default)); err != nil {
+		return nil, err
+	}
 	if m.Migration != "" {
 		if _, unknown = migrate.Parse(m.Migration); unknown != nil {
 			cfg.Rules.Migration = ""

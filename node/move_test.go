@@ -9,6 +9,7 @@ import (
 
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/scheduler/place"
 	"godwit/task"
 )
 
@@ -20,6 +21,8 @@ func (c *counter) Saves() bool { return c.saves }
 
 // stays is a forecast by name.
 type stays map[task.PeerID]float64
+
+func (f stays) By(string) place.Forecast { return f }
 
 func (f stays) Stay(peer task.PeerID, _ time.Time, _ time.Duration) (float64, bool) {
 	return f[peer], true

@@ -95,7 +95,7 @@ func (m *membership) holding(s *OverlayStatus) {
 func (m *membership) detail() OverlayDetail {
 	f := m.Manifest()
 	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
-		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Fairness: f.Fairness, Chunking: f.Chunking,
+		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Predictor: f.Predictor, Fairness: f.Fairness, Chunking: f.Chunking,
 		Coordinators: f.Group(), Replicas: max(1, f.Replicas), Verify: f.Checks.String(), Priorities: f.Priorities,
 		Cells:     cellsText(f.Undivided),
 		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed), Trusted: slices.Clone(f.Trusted),
@@ -113,6 +113,7 @@ func cellsText(undivided bool) string {
 // apply puts the rules into a manifest to be signed.
 func (r *OverlayRules) apply(m *overlay.Manifest, now time.Time) {
 	m.Placement, m.Migration, m.Coordinators, m.Replicas = r.Placement, r.Migration, r.Coordinators, r.Replicas
+	m.Predictor = r.Predictor
 	m.Fairness, m.Chunking, m.Priorities = r.Fairness, r.Chunking, r.Priorities
 	m.Undivided = r.Cells == CellsOff
 	m.Checks, _ = r.floor() // which Check has looked at

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"godwit/migrate"
 	"godwit/overlay"
+	"godwit/predictor"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
@@ -74,6 +76,9 @@ type OverlayRules struct {
 	// the node's usual.
 	Placement string `json:"placement"`
 	Migration string `json:"migration"`
+	// Predictor is what gives the policies their forecasts, as predictor.Parse reads it, of at most MaxPolicy bytes; "" is
+	// the usual.
+	Predictor string `json:"predictor"`
 	// Fairness and Chunking are the same, as share.Parse and chunk.Parse read them.
 	Fairness     string `json:"fairness"`
 	Chunking     string `json:"chunking"`
@@ -110,16 +115,20 @@ func (r *OverlayRules) check() error {
 	if err := checkOverlayName(r.Name); err != nil {
 		return err
 	}
-	if max(len(r.Placement), len(r.Migration), len(r.Fairness), len(r.Chunking)) > MaxPolicy {
+	if max(len(r.Placement), len(r.Migration), len(r.Predictor), len(r.Fairness), len(r.Chunking)) > MaxPolicy {
 		return fmt.Errorf("a policy with its parameters has at most %d bytes", MaxPolicy)
 	}
+	by := cmp.Or(r.Predictor, predictor.Default)
+	if _, err := predictor.Parse(by); err != nil {
+		return err
+	}
 	if r.Placement != "" {
-		if _, err := place.Parse(r.Placement); err != nil {
+		if err := place.Check(by, r.Placement); err != nil {
 			return err
 		}
 	}
 	if r.Migration != "" {
-		if _, err := migrate.Parse(r.Migration); err != nil {
+		if err := migrate.Check(by, r.Migration); err != nil {
 			return err
 		}
 	}

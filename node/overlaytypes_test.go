@@ -29,7 +29,7 @@ func TestOverlayRulesCheck(t *testing.T) {
 		text  string // of the error; "" for none
 	}{
 		"usual": {OverlayRules{Name: "lab"}, ""},
-		"all": {OverlayRules{Name: "lab", Placement: "fcfspp:n=3", Migration: "pspp", Fairness: "sep",
+		"all": {OverlayRules{Name: "lab", Placement: "fcfspp:t=0.6", Migration: "pspp", Fairness: "sep",
 			Chunking: "gss", Coordinators: MaxCoordinators, Replicas: task.MaxReplicas, Admission: AdmitInvited,
 			RevokeInvitations: true}, ""},
 		"longest name":     {OverlayRules{Name: strings.Repeat("x", task.MaxName)}, ""},

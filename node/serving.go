@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"godwit/overlay"
+	"godwit/predictor"
 	"godwit/scheduler"
 )
 
@@ -24,6 +25,7 @@ func newOverlays(d *driver, p *past, l *lending) *overlays {
 		foundBy: make(chan struct{}, 1)}
 	o.sched.Submitter.Audits = max(1, d.cfg.Cores/2) // its own results wait no longer than others'
 	o.sched.Submitter.Unaided = true
+	o.sched.Predictor = predictor.Default
 	o.sched.Rates = d.cfg.Experiment.Rates
 	o.sched.Submitter.UnprovenPart = cmp.Or(d.cfg.Experiment.UnprovenPart, o.sched.Submitter.UnprovenPart)
 	return o

@@ -7,6 +7,7 @@ import (
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/task"
+	"godwit/trace"
 )
 
 // A world is what the node's peer reads of it, on the loop.
@@ -37,6 +38,12 @@ func (w world) Stay(a *overlay.Advert, now time.Time, d time.Duration) (p float6
 		return 0, false
 	}
 	return w.n.stay(a, now, d)
+}
+
+// History implements member.World.
+func (w world) History() *trace.History {
+	w.n.history.Extend(w.n.clock.wall())
+	return w.n.history
 }
 
 // Neighbours implements member.World.

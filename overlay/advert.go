@@ -35,6 +35,9 @@ type Advert struct {
 	// Spells are the last of its history, as package trace encodes them; at most
 	// MaxSpells bytes.
 	Spells []byte
+	// Past is a part of its history, encoded like Spells, of at most MaxPast bytes: another part in each advert, so that
+	// members learn the last weeks of it within a few adverts. Empty where the overlay's rules name no predictor.
+	Past []byte
 
 	// Epoch is the member's term as leader; 0 when it does not lead.
 	Epoch uint64

@@ -39,6 +39,9 @@ type Manifest struct {
 	// Placement and Migration are policies with parameters, such as
 	// "fcfspp:n=3"; "" is the default. Only their lengths are checked here.
 	Placement, Migration string
+	// Predictor is what gives the policies their forecasts, with parameters, such as "tde:n=3"; "" is the default. Members
+	// gossip more of their histories where one is named: see Advert.Past.
+	Predictor string
 	// Fairness and Chunking are policies of shares and of chunks, likewise.
 	Fairness, Chunking string
 	// Coordinators is how many members hold the ledger, at most MaxGroup; 0 is
@@ -193,6 +196,7 @@ func (m *Manifest) validate() error {
 	for _, p := range []struct{ what, spec string }{
 		{"placement policy", m.Placement}, {"migration policy", m.Migration}, {"fairness policy", m.Fairness},
 		{"chunking policy", m.Chunking},
+		{"predictor", m.Predictor},
 	} {
 		if err := checkText(p.what, p.spec, MaxPolicy); err != nil {
 			return err

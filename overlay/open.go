@@ -26,6 +26,7 @@ const (
 	MaxSpeed       = 1e6            // times the reference core
 	MaxRecord      = 96             // bytes of a survival record
 	MaxSpells      = 96             // bytes of the last spells
+	MaxPast        = 512            // bytes of an older part of the history
 
 	// MaxSkew is how far ahead of ours a member's clock may be.
 	MaxSkew = time.Minute
@@ -171,6 +172,8 @@ func (a *Advert) validateOffer() error {
 		return fmt.Errorf("overlay: advert's survival record has %d bytes, at most %d", len(a.Record), MaxRecord)
 	case len(a.Spells) > MaxSpells:
 		return fmt.Errorf("overlay: advert's last spells have %d bytes, at most %d", len(a.Spells), MaxSpells)
+	case len(a.Past) > MaxPast:
+		return fmt.Errorf("overlay: advert's part of its history has %d bytes, at most %d", len(a.Past), MaxPast)
 	case math.IsNaN(a.Speed) || a.Speed < 0 || a.Speed > MaxSpeed:
 		return fmt.Errorf("overlay: advert's speed is %v, want 0 to %v", a.Speed, float64(MaxSpeed))
 	}

@@ -51,6 +51,7 @@ type advertWire struct {
 
 	Division *divisionWire `cbor:"24,keyasint,omitempty"`
 	Follows  uint64        `cbor:"25,keyasint,omitempty"`
+	Past     []byte        `cbor:"26,keyasint,omitempty"`
 }
 
 const speedUnit = 100
@@ -79,7 +80,7 @@ func (a *Advert) wire() (advertWire, error) {
 		Reach:  a.Reach,
 		Record: a.Record, Spells: a.Spells, Overlay: overlay, Epoch: a.Epoch, Rules: a.Rules, Pass: a.Pass,
 		Version: a.Version, Signature: a.Signature, Site: a.Site, Group: group, Bits: a.Bits,
-		Follows: a.Follows,
+		Follows: a.Follows, Past: a.Past,
 	}
 	if !a.Until.IsZero() {
 		w.Until = a.Until.Unix()
@@ -119,7 +120,7 @@ func (w *advertWire) advert() (Advert, error) {
 		State: w.State, Slots: w.Slots, Free: w.Free, Memory: w.Memory, Speed: float64(w.Speed) / speedUnit, Reach: w.Reach,
 		Record: w.Record, Spells: w.Spells, Epoch: w.Epoch, Rules: w.Rules, Pass: w.Pass,
 		Version: w.Version, Signature: w.Signature, Site: w.Site, Group: group, Bits: w.Bits,
-		Follows: w.Follows,
+		Follows: w.Follows, Past: w.Past,
 	}
 	if w.Until != 0 {
 		a.Until = time.Unix(w.Until, 0).UTC()

@@ -69,6 +69,9 @@ type Config struct {
 	// PlacementParams are the policy's parameters; nil means its defaults.
 	PlacementParams map[string]string
 
+	// Predictor is what gives the forecasts, as predictor.Parse reads it; "" is what each policy was published with.
+	Predictor string
+
 	// Rates are what is known beforehand of classes of tasks; the zero value is
 	// nothing. Policies that go by rates alone look at them.
 	Rates KnownRates

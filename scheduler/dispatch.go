@@ -7,14 +7,15 @@ import "godwit/scheduler/place"
 type dispatch struct {
 	c *Coordinator
 
-	policy    place.Policy
-	traits    place.Traits // of policy
-	forecast  place.Forecast
-	asking    bool     // a reminder to ask the policy again is set
-	deciding  deciding // memory of rounds and scans
-	recalling recalling
-	touched   []*host // whose capacity may have grown
-	widened   bool    // the queue has something that idle hosts have not been asked for
+	policy     place.Policy
+	traits     place.Traits // of policy
+	foreteller Foreteller
+	forecast   place.Forecast // for placement
+	asking     bool           // a reminder to ask the policy again is set
+	deciding   deciding       // memory of rounds and scans
+	recalling  recalling
+	touched    []*host // whose capacity may have grown
+	widened    bool    // the queue has something that idle hosts have not been asked for
 }
 
 // goBy has tasks placed by a policy.

@@ -6,6 +6,7 @@ type leaving struct {
 	why   cause
 	there string
 	to    *host
+	but   string // why no place was found; "" for that the placement policy has none
 }
 
 // A cause says why a task should leave its member, in words when somebody asks. A

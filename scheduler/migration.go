@@ -6,6 +6,7 @@ import (
 
 	"godwit/migrate"
 	"godwit/scheduler/leasing"
+	"godwit/scheduler/place"
 	"godwit/task"
 )
 
@@ -15,15 +16,16 @@ type migration struct {
 	c *Coordinator
 
 	// Migration. given counts the leases on the books.
-	mover   migrate.Policy // nil: nothing moves
-	rate    float64        // bytes of state a second, mean of hand-overs; 0 before the first
-	scanAt  time.Time      // when the next scan is due; zero for none set
-	scans   uint64         // made in this life: they seed the random numbers
-	tailDue bool           // it has gone off
-	tailSet bool           // a reminder to look at tails is set
-	noticed bool           // a member gave notice, and no scan followed yet
-	weighed time.Time      // when the policy looked at all members last
-	stays   []*lease       // of which it is known why they stay, each once; some have ended
+	mover    migrate.Policy // nil: nothing moves
+	forecast place.Forecast // for mover
+	rate     float64        // bytes of state a second, mean of hand-overs; 0 before the first
+	scanAt   time.Time      // when the next scan is due; zero for none set
+	scans    uint64         // made in this life: they seed the random numbers
+	tailDue  bool           // it has gone off
+	tailSet  bool           // a reminder to look at tails is set
+	noticed  bool           // a member gave notice, and no scan followed yet
+	weighed  time.Time      // when the policy looked at all members last
+	stays    []*lease       // of which it is known why they stay, each once; some have ended
 }
 
 const (

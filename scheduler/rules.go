@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/predictor"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
@@ -21,6 +22,9 @@ type Rules struct {
 	// Migration is a policy with its parameters, as migrate.Parse reads it; "" is
 	// the configuration's.
 	Migration string
+	// Predictor is what gives the policies their forecasts, as predictor.Parse reads it; "" is the configuration's. Where it
+	// is TDE without parameters, each policy has the TDE that it was published with.
+	Predictor string
 	// Fairness and Chunking are the policies of shares and of chunks, as share.Parse
 	// and chunk.Parse read them; "" is the usual. Placement policies that go by classes
 	// of tasks choose whose turn it is, too, where no Fairness is named.
@@ -57,12 +61,13 @@ func (c *Coordinator) Govern(r Rules) error {
 	}
 	was := c.cfg.Rules
 	c.cfg.Rules = r
-	if r.Placement != was.Placement {
+	if r.Placement != was.Placement || r.Predictor != was.Predictor {
 		c.dispatch.goBy(policy)
 	}
-	if r.Migration != was.Migration {
+	if r.Migration != was.Migration || r.Predictor != was.Predictor {
 		c.migration.mover, c.migration.scanAt, c.migration.noticed = mover, time.Time{}, mover != nil && mover.Period() <= 0
 	}
+	c.foretell()
 	if r.Open != was.Open || r.Priorities != was.Priorities {
 		c.claims.rankAll()
 	}
@@ -92,10 +97,13 @@ func (r *Rules) check() error {
 // policy makes the policy that the rules name, or else the configuration.
 func (c *Config) policy() (place.Policy, error) {
 	if c.Rules.Placement != "" {
-		return place.Parse(c.Rules.Placement)
+		return place.ParseWith(c.predictor(), c.Rules.Placement)
 	}
-	return place.New(c.Placement, c.PlacementParams)
+	return place.NewWith(c.predictor(), c.Placement, c.PlacementParams)
 }
+
+// predictor is what gives the forecasts; "" for what each policy was published with.
+func (c *Config) predictor() string { return cmp.Or(c.Rules.Predictor, c.Predictor) }
 
 // Moves reports whether a policy moves tasks.
 func (c *Config) Moves() bool {
@@ -110,16 +118,41 @@ func (c *Config) mover() (migrate.Policy, error) {
 	if spec == "" {
 		return nil, nil
 	}
-	p, err := migrate.Parse(spec)
+	p, err := migrate.ParseWith(c.predictor(), spec)
 	if _, none := p.(migrate.None); none || err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// Foresee gives the policy forecasts; without, none is known of any member. The
-// forecast is asked during Step only.
-func (c *Coordinator) Foresee(f place.Forecast) { c.dispatch.forecast = f }
+// A Foreteller gives the forecasts of any predictor, as predictor.Parse reads it; "" is its usual one. The zero value of
+// what By returns is none: every predictor has forecasts, if only of unknown members.
+type Foreteller interface {
+	By(predictor string) place.Forecast
+}
+
+// Foresee gives the policies forecasts; without, none is known of any member. They are asked during Step only.
+func (c *Coordinator) Foresee(f Foreteller) {
+	c.dispatch.foreteller = f
+	c.foretell()
+}
+
+// foretell has each policy get the forecasts of its predictor.
+func (c *Coordinator) foretell() {
+	f, rules := c.dispatch.foreteller, c.cfg.predictor()
+	if f == nil {
+		return
+	}
+	placing, moving := predictor.Choose(rules, c.dispatch.traits.Predictor), rules
+	if of, is := c.migration.mover.(migrate.Foreteller); is {
+		moving = predictor.Choose(rules, of.Predictor())
+	}
+	c.dispatch.forecast = f.By(placing)
+	c.migration.forecast = foretold{c}
+	if moving != placing {
+		c.migration.forecast = f.By(moving)
+	}
+}
 
 // lessThan says why a job may not ask for so few agreeing runs, or for so few to be run again, or "".
 func (r *Rules) lessThan(spec *task.Job) string {

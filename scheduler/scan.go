@@ -1,12 +1,14 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"godwit/migrate"
 	"godwit/overlay"
 	"godwit/scheduler/leasing"
+	"godwit/scheduler/message"
 )
 
 // armScan sets the time of the next scan, while any task runs.
@@ -63,7 +65,9 @@ func (m *migration) scan(due bool) (placeless int) {
 			continue
 		}
 		from[h] = true
-		if l := h.leaseFor(one.Task); l != nil && m.mayMove(l) {
+		if l := h.leaseFor(one.Task); l != nil && m.rests(l, one) {
+			m.noteStay(l, one, "it has only just moved")
+		} else if l != nil && m.mayMove(l) {
 			if to := m.c.members.hosts[one.To]; one.To != "" && m.takes(to, l) {
 				m.c.transfers.beginMove(leaving{lease: l, why: one, to: to, there: "where it is expected to end first"})
 				continue
@@ -88,7 +92,7 @@ func (m *migration) scan(due bool) (placeless int) {
 		if m.weigher() == nil || going.lease.host.notice {
 			placeless++
 		}
-		m.noteStay(going.lease, going.why, "the placement policy has no place for it elsewhere")
+		m.noteStay(going.lease, going.why, cmp.Or(going.but, "the placement policy has no place for it elsewhere"))
 		m.c.transfers.seal(going.lease, going.why)
 	}
 	return placeless
@@ -166,9 +170,37 @@ func (m *migration) destinations(moving []leaving, from map[*host]bool) []leavin
 			slices.Contains(view.avoid(going.lease), p.Peer) {
 			continue
 		}
+		if but := m.unpaid(going, h); but != "" {
+			going.but = but
+			continue
+		}
 		going.to, going.there = h, p.Reason.String()
 	}
 	return moving
+}
+
+// unpaid says why a move that a prediction asks for does not pay; "" where it does.
+func (m *migration) unpaid(going *leaving, to *host) string {
+	move, is := going.why.(*migrate.Move)
+	if !is || move.Period() == 0 || going.lease.host.notice {
+		return ""
+	}
+	there := migrate.Destination{Stay: 1, CPU: float64(100 - to.withheld)}
+	if p, known := m.forecast.Stay(to.peer, m.c.now, move.Period()); known {
+		there.Stay = p
+	}
+	costs, state := m.costs(), going.lease.job.stateOf()
+	cost := costs.PauseFor(state) + costs.Transfer(state)
+	if move.Pays(there, cost) {
+		return ""
+	}
+	return move.WhyNot(cost)
+}
+
+// rests reports whether a task moved so recently that no prediction moves it again.
+func (m *migration) rests(l *lease, move *migrate.Move) bool {
+	return move.Period() > 0 && !l.host.notice && l.after != (message.Attempt{}) &&
+		m.c.now.Before(l.start.Add(m.mover.Period()))
 }
 
 // heedNotice looks whether a member has just given notice, or has just said that

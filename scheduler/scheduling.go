@@ -33,6 +33,8 @@ type Scheduling struct {
 	Fairness  string `json:"fairness"` // or ByPlacement
 	Chunking  string `json:"chunking"`
 	Migration string `json:"migration"` // "none" for none
+	// Predictor gives them their forecasts; "" where each has what it was published with.
+	Predictor string `json:"predictor"`
 
 	Waiting uint64 `json:"waiting"` // tasks
 	Running uint64 `json:"running"` // tasks with a member
@@ -105,6 +107,7 @@ func (c *Coordinator) Scheduling() Scheduling {
 		Fairness:  cmp.Or(c.cfg.Rules.Fairness, share.Default),
 		Chunking:  cmp.Or(c.cfg.Rules.Chunking, chunk.Default),
 		Migration: cmp.Or(c.cfg.Rules.Migration, c.cfg.Migration, migrate.Default),
+		Predictor: c.cfg.predictor(),
 	}
 	if c.claims.byClass != nil {
 		s.Fairness = ByPlacement

@@ -14,6 +14,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/message"
+	"godwit/scheduler/place"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
@@ -92,6 +93,8 @@ func newScript(t *testing.T) *script {
 }
 
 // Stay implements place.Forecast.
+func (s *script) By(string) place.Forecast { return s }
+
 func (s *script) Stay(peer task.PeerID, _ time.Time, _ time.Duration) (float64, bool) {
 	p, known := s.stay[peer]
 	if !known {

@@ -145,10 +145,10 @@ func (m *migration) maySend(l *lease) bool {
 func (m *migration) chosen(hosts []migrate.Host) []migrate.Move {
 	mem := &m.c.dispatch.deciding
 	if mover := m.weigher(); mover != nil {
-		return mover.Moves(m.c.now, hosts, foretold{m.c}, m.situation())
+		return mover.Moves(m.c.now, hosts, m.forecast, m.situation())
 	}
 	rng := mem.random(m.c.term.epoch, scanStream|m.scans)
-	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, m.mover.Scan(m.c.now, hosts, foretold{m.c}, rng))
+	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, m.mover.Scan(m.c.now, hosts, m.forecast, rng))
 	return mem.moves
 }
 

@@ -197,7 +197,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	c.dispatch = dispatch{c: c, forecast: place.Unknown{}}
 	c.dispatch.recalling.d = &c.dispatch
 	c.dispatch.goBy(policy)
-	c.migration = migration{c: c, mover: mover}
+	c.migration = migration{c: c, mover: mover, forecast: foretold{c}}
 	c.outbox = outbox{c: c}
 	c.claims.queueByClass()
 	return c

@@ -75,7 +75,7 @@ func everything(t testing.TB) []*Scenario {
 	}
 	full := Scenario{
 		Trace: set, Start: set.Start.Add(30 * time.Minute), End: set.End.Add(-30 * time.Minute), Warmup: 24 * time.Hour,
-		Placement: "fcfspp:t=0.5,blocked=pass", Migration: "pspp:n=2,p=10m", Predictor: "blend", ScanAll: true,
+		Placement: "fcfspp:t=0.5,blocked=pass", Migration: "pspp:t=1,p=10m", Predictor: "blend", ScanAll: true,
 		Workload: Workload{
 			Classes: []Class{
 				{Name: "sweeps", Arrival: Every, Interval: 5 * time.Hour, Tasks: 30, Work: 20 * time.Minute, WorkLaw: UniformWork,

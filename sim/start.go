@@ -64,7 +64,7 @@ func (w *world) choose() (err error) {
 		if w.policy = w.seer; s.Placement == OracleSoonest {
 			w.policy = soonest{w.seer}
 		}
-	} else if w.policy, err = place.Parse(s.Placement); err != nil {
+	} else if w.policy, err = place.ParseWith(s.Predictor, s.Placement); err != nil {
 		return err
 	}
 	if w.mover, err = newMover(s); err != nil {
@@ -113,10 +113,10 @@ func (w *world) foresee() error {
 	}
 	var placing, moving string
 	if own := w.traits.Predictor; own != "" {
-		placing = cmp.Or(s.Predictor, own)
+		placing = cmp.Or(predictor.Choose(s.Predictor, own), own)
 	}
 	if p, ok := w.mover.(migrate.Foreteller); ok {
-		moving = cmp.Or(s.Predictor, p.Predictor())
+		moving = cmp.Or(predictor.Choose(s.Predictor, p.Predictor()), p.Predictor())
 	}
 	if w.copier != nil && moving == "" {
 		moving = cmp.Or(s.Predictor, savePredictor)
@@ -252,9 +252,9 @@ func newMover(s *Scenario) (migrate.Policy, error) {
 				sep = ","
 			}
 		}
-		if p, err := migrate.Parse(spec + sep + "hosts=available"); err == nil {
+		if p, err := migrate.ParseWith(s.Predictor, spec+sep+"hosts=available"); err == nil {
 			return p, nil
 		}
 	}
-	return migrate.Parse(spec)
+	return migrate.ParseWith(s.Predictor, spec)
 }

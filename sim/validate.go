@@ -167,12 +167,12 @@ func (s *Scenario) checkTimes(p *problems) {
 // checkPolicies looks for the names; their packages list those that there are.
 func (s *Scenario) checkPolicies(p *problems) {
 	if !knowing(s.Placement) {
-		if _, err := place.Parse(s.Placement); err != nil {
+		if err := place.Check(s.Predictor, s.Placement); err != nil {
 			p.add("placement: %w (or %s)", err, Oracle)
 		}
 	}
 	if s.Migration != "" {
-		if _, err := migrate.Parse(s.Migration); err != nil {
+		if err := migrate.Check(s.Predictor, s.Migration); err != nil {
 			p.add("migration: %w", err)
 		}
 	}

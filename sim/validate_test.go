@@ -23,7 +23,7 @@ func TestFineScenarios(t *testing.T) {
 	if err := s.Validate(); err != nil {
 		t.Error(err)
 	}
-	s.Placement, s.Migration, s.Predictor, s.Warmup = Oracle, "pspp:n=6,p=10m", "tde:n=5", 24*time.Hour
+	s.Placement, s.Migration, s.Predictor, s.Warmup = Oracle, "pspp:p=10m", "tde:n=5", 24*time.Hour
 	s.Workload.Log = &trace.Workload{Name: "log", Jobs: []trace.Job{{Submit: 3, RunTime: 5}}}
 	if err := s.Validate(); err != nil {
 		t.Error(err)

@@ -30,6 +30,7 @@ function Invite({pool}) {
 }
 
 const rules = [['admission', 'Admission'], ['placement', 'Placement'], ['migration', 'Migration'],
+  ['predictor', 'Predictor'],
   ['fairness', 'Fairness'], ['chunking', 'Chunks'], ['coordinators', 'Coordinators'],
   ['replicas', 'Runs that must agree'], ['verify', 'Verification']]
 const Rules = ({of}) => html`<dl>${rules.filter(([k]) => of?.[k]).map(([k, name]) => html`

@@ -7,7 +7,8 @@ const who = [['open', 'anybody'], ['invited', 'who has a ticket'], ['listed', 'w
 
 // The rules of a pool: what the API calls them, what people do, and how they are written.
 const rules = [['admission', 'Who may join', 'who'], ['allowed', 'The list, an ID a line', 'list'],
-  ['placement', 'Placement', 'policy'], ['migration', 'Migration', 'policy'], ['fairness', 'Fairness', 'policy'],
+  ['placement', 'Placement', 'policy'], ['migration', 'Migration', 'policy'],
+  ['predictor', 'Predictor', 'policy'], ['fairness', 'Fairness', 'policy'],
   ['chunking', 'Chunks', 'policy'], ['coordinators', 'Coordinators', 'number'],
   ['trusted', 'Who alone may coordinate, an ID a line', 'list'], ['replicas', 'Runs that must agree', 'number'],
   ['verify', 'Verification', 'policy'], ['priorities', 'Priorities count where anybody may join', 'flag'],

@@ -43,7 +43,7 @@ func newOverlayCreate() *cobra.Command {
 		Use:   "create NAME",
 		Short: "Found an overlay with this node's key, join it and print its ID",
 		Long:  "Found an overlay with this node's key, join it and print its ID.\n" + policies(),
-		Example: `  godwit overlay create lab --admission invited --placement fcfspp:n=3
+		Example: `  godwit overlay create lab --admission invited --placement fcfspp
   godwit overlay create team --admission listed --allow 12D3KooW... --allow 12D3KooW...`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -25,7 +25,7 @@ func TestRulesFlags(t *testing.T) {
 	}
 	for args, want := range map[string]node.OverlayRules{
 		"":                              listed,
-		"--placement fcfspp:n=3":        with(func(r *node.OverlayRules) { r.Placement = "fcfspp:n=3" }),
+		"--placement fcfspp:t=0.6":      with(func(r *node.OverlayRules) { r.Placement = "fcfspp:t=0.6" }),
 		"--placement= --migration=":     with(func(r *node.OverlayRules) { r.Placement, r.Migration = "", "" }),
 		"--coordinators 3 --replicas 0": with(func(r *node.OverlayRules) { r.Coordinators, r.Replicas = 3, 0 }),
 		"--replicas=1 --verify 1e-3":    with(func(r *node.OverlayRules) { r.Replicas, r.Verify = 1, "1e-3" }),

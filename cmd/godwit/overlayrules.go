@@ -10,6 +10,7 @@ import (
 	"godwit/internal/failure"
 	"godwit/migrate"
 	"godwit/node"
+	"godwit/predictor"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
@@ -19,6 +20,7 @@ import (
 // rulesFlags are the rules of an overlay as flags.
 type rulesFlags struct {
 	placement, migration   string
+	predictor              string
 	fairness, chunking     string
 	coordinators, replicas int
 	admission, verify      string
@@ -29,10 +31,13 @@ type rulesFlags struct {
 
 func (r *rulesFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.placement, "placement", "",
-		"`POLICY` that says where tasks go, such as fcfspp:n=3; "+place.Default+" is the usual")
+		"`POLICY` that says where tasks go, such as fcfspp; "+place.Default+" is the usual")
 	f.StringVar(&r.migration, "migration", "",
 		"`POLICY` that says when running tasks move, such as pspp; "+migrate.Default+
 			" is the usual, with none they stay")
+	f.StringVar(&r.predictor, "predictor", "",
+		"`PREDICTOR` that gives the policies their forecasts, such as tde, which Zhang's were published with; "+
+			predictor.Default+" is the usual")
 	f.StringVar(&r.fairness, "fairness", "",
 		"`POLICY` that says whose turn it is, such as sep; "+share.Default+" is the usual; where none is named, placement "+
 			"policies that go by classes choose that, too")
@@ -57,7 +62,7 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 
 // given says whether any rule was.
 func (r *rulesFlags) given(f *pflag.FlagSet) bool {
-	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "fairness", "chunking", "coordinators",
+	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "predictor", "fairness", "chunking", "coordinators",
 		"trust", "replicas", "verify", "priorities", "cells", "admission", "allow"}, f.Changed)
 }
 
@@ -69,6 +74,9 @@ func (r *rulesFlags) apply(f *pflag.FlagSet, rules *node.OverlayRules) error {
 	}
 	if given("migration") {
 		rules.Migration = r.migration
+	}
+	if given("predictor") {
+		rules.Predictor = r.predictor
 	}
 	if given("fairness") {
 		rules.Fairness = r.fairness
@@ -156,6 +164,7 @@ func policies() string {
 	return "\nPlacement policies:\n" + indent(place.Describe()) +
 		"\nMigration policies; a task that moves goes on where it stopped, at a member that the placement policy " +
 		"chooses:\n" + indent(migrate.Describe()) +
+		"\nPredictors, which give the policies their forecasts:\n" + indent(predictor.Describe()) +
 		"\nFairness policies, which divide idle slots among jobs:\n" + indent(share.Describe()) +
 		"\nChunking policies, which divide a sweep among members:\n" + indent(chunk.Describe())
 }

@@ -14,6 +14,7 @@ import (
 	"godwit/lab/table"
 	"godwit/migrate"
 	"godwit/node"
+	"godwit/predictor"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
 )
@@ -95,6 +96,7 @@ func printOverlay(w io.Writer, d *node.OverlayDetail) {
 	}
 	line("placement", "%s", cmp.Or(d.Rules.Placement, place.Default))
 	line("migration", "%s", cmp.Or(d.Rules.Migration, migrate.Default))
+	line("predictor", "%s", cmp.Or(d.Rules.Predictor, predictor.Default))
 	line("fairness", "%s", fairnessText(&d.Rules))
 	line("chunking", "%s", cmp.Or(d.Rules.Chunking, chunk.Default))
 	line("replicas", "%s", replicasText(d.Rules.Replicas))

@@ -46,15 +46,17 @@ var rules = map[string]rule{
 
 	"predictor": {core: true, own: []string{"task", "trace", "internal/spec"}, outside: []string{"gonum.org/v1/gonum/"}},
 
+	"predictor/histories": {core: true, own: []string{"task", "trace", "predictor"}},
+
 	"overlay": {core: true, own: []string{"task", "trace", "predictor"},
 		outside: append(codec, "github.com/multiformats/go-multiaddr")},
 
-	"scheduler": {core: true, own: []string{"internal/heap", "task", "overlay", "migrate", "scheduler/ledger",
+	"scheduler": {core: true, own: []string{"internal/heap", "task", "overlay", "predictor", "migrate", "scheduler/ledger",
 		"scheduler/place", "scheduler/place/allot", "scheduler/share", "scheduler/chunk", "scheduler/message",
 		"scheduler/durable", "scheduler/timer", "scheduler/replication", "scheduler/learning", "scheduler/leasing",
 		"scheduler/worker", "scheduler/submitter"}, outside: codec},
 
-	"member": {core: true, own: []string{"credibility", "task", "trace", "predictor", "overlay", "scheduler",
+	"member": {core: true, own: []string{"credibility", "task", "trace", "predictor", "predictor/histories", "overlay", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/authority"}},
 
 	"ending": {core: true, own: []string{"internal/heap", "predictor", "scheduler/place", "task", "trace"}},
@@ -89,7 +91,7 @@ var rules = map[string]rule{
 
 	"scheduler/chunk": {core: true, own: []string{"internal/spec"}},
 
-	"scheduler/place": {core: true, own: []string{"task", "internal/spec", "scheduler/place/allot"}},
+	"scheduler/place": {core: true, own: []string{"task", "internal/spec", "predictor", "scheduler/place/allot"}},
 
 	"scheduler/place/allot": {core: true},
 

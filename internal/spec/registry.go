@@ -77,6 +77,11 @@ func (r *Registry[T]) Describe() string {
 // New makes one of the kind of that name ("" means Default) with the given
 // parameters, nil for its defaults; and returns how they were read.
 func (r *Registry[T]) New(name string, values map[string]string) (made T, ps *Params, err error) {
+	return r.NewWith("", name, values)
+}
+
+// NewWith is New for one that works with something: see Params.With.
+func (r *Registry[T]) NewWith(with, name string, values map[string]string) (made T, ps *Params, err error) {
 	name = cmp.Or(name, r.Default)
 	k, ok := r.kinds[name]
 	if !ok {
@@ -84,7 +89,7 @@ func (r *Registry[T]) New(name string, values map[string]string) (made T, ps *Pa
 			strings.Join(r.Names(), ", "))
 	}
 	ps = Read(values, strings.Fields(k.Params))
-	ps.of = fmt.Sprintf("%s%s %s: ", r.Prefix, r.Thing, name)
+	ps.of, ps.with = fmt.Sprintf("%s%s %s: ", r.Prefix, r.Thing, name), with
 	t := k.Make(ps)
 	if err := ps.Err(); err != nil {
 		return made, nil, err
@@ -94,12 +99,15 @@ func (r *Registry[T]) New(name string, values map[string]string) (made T, ps *Pa
 
 // Parse makes one of a specification: a name ("" means Default), and after a colon
 // its parameters with commas between them.
-func (r *Registry[T]) Parse(s string) (made T, ps *Params, err error) {
+func (r *Registry[T]) Parse(s string) (made T, ps *Params, err error) { return r.ParseWith("", s) }
+
+// ParseWith is Parse for one that works with something: see Params.With.
+func (r *Registry[T]) ParseWith(with, s string) (made T, ps *Params, err error) {
 	name, values, err := r.split(s)
 	if err != nil {
 		return made, nil, err
 	}
-	return r.New(name, values)
+	return r.NewWith(with, name, values)
 }
 
 // Faster returns the specification of the same kind for a world whose time runs so

@@ -42,7 +42,9 @@ type Params struct {
 	known  []string
 	times  map[string]time.Duration // that were read
 	of     string                   // what errors begin with, such as "place: policy flp: "
+	with   string                   // see With
 	err    error
+	void   error // see Void
 }
 
 // Read takes the values of a specification whose parameters have the known
@@ -93,6 +95,22 @@ func (ps *Params) value(key string) (string, bool) {
 	v, ok := ps.values[key]
 	return v, ok
 }
+
+// With names what the thing that is made works with, such as the predictor of a policy. "" is what it brings along.
+func (ps *Params) With() string { return ps.with }
+
+// Ignore notes that parameters have no effect, and why, if one of them was given: see Void.
+func (ps *Params) Ignore(why string, keys ...string) {
+	for _, key := range keys {
+		if v, given := ps.value(key); given && ps.void == nil {
+			ps.void = fmt.Errorf("%s%s=%s has no effect: %s", ps.of, key, v, why)
+		}
+	}
+}
+
+// Void names the first parameter that was given and has no effect; nil if there is none. Whoever follows a
+// specification of somebody else goes on without the parameter. Whoever takes one in refuses it.
+func (ps *Params) Void() error { return ps.void }
 
 // Integer reads a whole number from low to high.
 func (ps *Params) Integer(key string, zero, low, high int) int {

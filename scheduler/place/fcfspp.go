@@ -3,9 +3,11 @@ package place
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"godwit/internal/spec"
+	"godwit/predictor"
 )
 
 func init() {
@@ -32,7 +34,7 @@ const again = time.Minute
 // staying for the task's length is at least Threshold. If there is none, the
 // task waits and those behind it wait too. Members without history qualify.
 type FCFSPP struct {
-	Threshold float64 // T, 0 to 1. 0 is FCFS, 1 (the thesis's setting) the most careful
+	Threshold float64 // T, 0 to 1. 0 is FCFS, 1 (the thesis's setting) the most careful: see predictor.Threshold
 	Skip      bool    // a task that nobody qualifies for lets those of other jobs pass
 	turn      Turn
 	oracle    string
@@ -40,15 +42,18 @@ type FCFSPP struct {
 
 func newFCFSPP(ps *spec.Params) *FCFSPP {
 	return &FCFSPP{
-		Threshold: ps.Number("t", 1, 0, 1),
+		Threshold: ps.Number("t", predictor.Threshold(ps.With()), 0, 1),
 		Skip:      ps.Choice("blocked", "wait", "pass") == 1,
 		turn:      Turn{Ahead: ps.Choice("ahead", "no", "yes") == 1},
 		oracle:    tde(ps),
 	}
 }
 
-// tde reads the parameters of the published predictor and names it.
+// tde reads the parameters of the published predictor and names it. With another predictor they have no effect.
 func tde(ps *spec.Params) string {
+	if own, why := predictor.Own(ps.With()); !own {
+		ps.Ignore(why, strings.Fields(tdeParams)...)
+	}
 	ps.Integer("n", 1, 1, 31)
 	ps.Integer("m", 1, 1, 24)
 	ps.Choice("reading", "transitional", "prefix", "fraction")

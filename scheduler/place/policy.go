@@ -127,16 +127,34 @@ func (Unknown) Stay(task.PeerID, time.Time, time.Duration) (float64, bool) { ret
 
 // New returns a policy of that name ("" means Default) with the given
 // parameters; nil means its defaults.
-func New(name string, params map[string]string) (Policy, error) {
-	p, _, err := kinds.New(name, params)
+func New(name string, params map[string]string) (Policy, error) { return NewWith("", name, params) }
+
+// NewWith is New for a policy that gets the forecasts of a predictor, as predictor.Parse reads it: see ParseWith.
+func NewWith(predictor, name string, params map[string]string) (Policy, error) {
+	p, _, err := kinds.NewWith(predictor, name, params)
 	return p, err
 }
 
 // Parse returns the policy of a specification: a name, and after a colon its
 // parameters with commas between them, as in "flp:lambda=1,interval=10m".
-func Parse(s string) (Policy, error) {
-	p, _, err := kinds.Parse(s)
+func Parse(s string) (Policy, error) { return ParseWith("", s) }
+
+// ParseWith is Parse for a policy that gets the forecasts of a predictor, as predictor.Parse reads it; "" is the one that
+// the policy was published with. Defaults follow from what the predictor can answer. Parameters without effect are
+// ignored.
+func ParseWith(predictor, s string) (Policy, error) {
+	p, _, err := kinds.ParseWith(predictor, s)
 	return p, err
+}
+
+// Check returns what is wrong with the specification of a policy that gets the forecasts of a predictor. A parameter
+// without effect is wrong, too.
+func Check(predictor, s string) error {
+	_, ps, err := kinds.ParseWith(predictor, s)
+	if err == nil {
+		err = ps.Void()
+	}
+	return err
 }
 
 // Faster returns the specification of the same policy for a world whose time runs

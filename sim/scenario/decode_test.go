@@ -21,7 +21,7 @@ assume: user-present
 start: 24h
 days: 2
 warmup: 12h
-placement: [fcfs, "fcfspp:n=6,t=0.5", oracle]
+placement: [fcfs, "fcfspp:t=0.6", oracle]
 migration: [none, pspp]
 fairness: [sep, "weighted:guard=gate"]
 chunking: factoring
@@ -102,7 +102,7 @@ func TestDecode(t *testing.T) {
 		t.Errorf("%d hosts, %v where nobody looked", n, e.Source.Assume)
 	}
 	got := fmt.Sprint(e.Placements, e.Migrations, e.Seeds)
-	if want := "[fcfs fcfspp:n=6,t=0.5 oracle] [none pspp] [7 3]"; got != want {
+	if want := "[fcfs fcfspp:t=0.6 oracle] [none pspp] [7 3]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

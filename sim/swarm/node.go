@@ -91,7 +91,7 @@ func (n *node) down() {
 	n.up = false
 	n.w.ends(&n.there.up, &n.w.stats.Up)
 	n.w.ends(&n.there.leads, &n.w.stats.Led)
-	n.recorder.Observe(n.w.clock, trace.Unavailable)
+	n.saw(n.w.clock, trace.Unavailable)
 }
 
 // crash ends the node silently.

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"godwit/member"
 	"godwit/overlay"
+	"godwit/predictor"
 	"godwit/scheduler"
 	"godwit/scheduler/message"
 	"godwit/sim"
@@ -150,6 +152,7 @@ func (o *Options) complete(s *sim.Scenario) error {
 		o.Config = scheduler.Default()
 		o.Config.Migration = "" // a Scenario that names no policy moves nothing
 	}
+	o.Config.Predictor = cmp.Or(o.Config.Predictor, predictor.Default)
 	if o.Coordinators == 0 {
 		o.Coordinators = overlay.GroupSize
 	}
@@ -194,8 +197,6 @@ func (o *Options) complete(s *sim.Scenario) error {
 	}
 	refuse(s.Placement == sim.Oracle || s.Placement == sim.OracleSoonest,
 		"no machine knows the future: the oracle is for sim.Run")
-	refuse(s.Predictor != "" && s.Predictor != liveModel, "predictor %q: the machines forecast by %q", s.Predictor,
-		liveModel)
 	refuse(!s.Workload.Requeue, "the machines run lost tasks again: set the workload's requeue")
 	refuse((s.Checkpoints.Every > 0 || s.Checkpoints.Auto) && !s.Checkpoints.Away,
 		"the machines send checkpoints to the coordinators: set the checkpoints' away")
@@ -211,6 +212,3 @@ const (
 	minSpeedup = 1.0 / 365
 	maxSpeedup = 60_000
 )
-
-// liveModel is the predictor of all that lives.
-const liveModel = "blend"

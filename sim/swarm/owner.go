@@ -6,6 +6,7 @@ import (
 
 	"godwit/member"
 	"godwit/overlay"
+	"godwit/predictor"
 	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/trace"
@@ -18,18 +19,34 @@ func (n *node) watch() {
 	n.spell = host{state: trace.Unobserved}
 	for i := range h.Len() {
 		s := h.Spell(i)
-		if s.End.After(n.w.base) {
+		if !s.Start.Before(n.w.base) {
 			break
 		}
-		n.spell.next = i + 1
 		at := n.w.base.Add(n.w.machines(s.Start.Sub(n.w.base)))
+		if !s.End.After(n.w.base) { // else it is what holds at the start
+			n.spell.next = i + 1
+		}
 		if s.State == trace.Unobserved {
 			n.recorder.Blind(at)
+			_ = n.history.Gap(at) // in order, as in h
 		} else {
-			n.recorder.Observe(at, s.State)
+			n.saw(at, s.State)
 		}
 	}
 	n.nextSpell()
+}
+
+// saw notes that the node's host is in a state.
+func (n *node) saw(at time.Time, s trace.State) {
+	n.recorder.Observe(at, s)
+	if n.w.keepsHistories() {
+		_ = n.history.Append(at, s, 1) // in order, as the clock goes
+	}
+}
+
+// keepsHistories reports whether the predictor needs more than records.
+func (w *world) keepsHistories() bool {
+	return w.cfg.Rules.Predictor != "" && w.cfg.Rules.Predictor != predictor.Default
 }
 
 // nextSpell arranges the next change of the node's host.
@@ -76,7 +93,7 @@ func (n *node) become(s trace.State, cpu float64) {
 		n.leave()
 		fallthrough
 	case !n.up:
-		n.recorder.Observe(w.clock, s)
+		n.saw(w.clock, s)
 		n.boot()
 	default:
 		n.turn(n.decided)
@@ -116,7 +133,7 @@ func (n *node) decided() {
 	before := n.owner
 	n.owner = s
 	if n.m.Advertised().Seq > 0 && s != before {
-		n.recorder.Observe(w.clock, s.State)
+		n.saw(w.clock, s.State)
 	}
 	n.moved = n.moved && n.standing()
 	n.setMove(before)

@@ -27,7 +27,7 @@ func (w *world) report() *sim.Report {
 		Setup: sim.Setup{Policy: cmp.Or(w.s.Placement, w.cfg.Placement, place.Default),
 			Migration: cmp.Or(w.s.Migration, w.cfg.Migration, "none"), Fairness: w.s.Fairness, Chunking: w.s.Chunking,
 			Trace: w.s.Trace.Name, Synthetic: w.s.Trace.Synthetic,
-			Depth: "machines", Hosts: len(w.s.Trace.Hosts), Seed: w.s.Seed, Predictor: liveModel,
+			Depth: "machines", Hosts: len(w.s.Trace.Hosts), Seed: w.s.Seed, Predictor: cmp.Or(w.s.Predictor, w.cfg.Predictor),
 			Days: (w.traced(w.span) - w.traced(w.warm)).Hours() / 24},
 		BytesMoved: w.moved, Checkpoints: w.checkpoints, Events: w.changes,
 	}

@@ -73,7 +73,7 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 	w.perDay = make([]day, int(math.Ceil(float64(end.Sub(w.base))/float64(aDay)))+1)
 	w.cfg.Opened = &task.Opened{} // of all nodes: whose signature one finds right is right
 	w.cfg.Rules.Placement, w.cfg.Rules.Migration = s.Placement, s.Migration
-	w.cfg.Rules.Fairness, w.cfg.Rules.Chunking = s.Fairness, s.Chunking
+	w.cfg.Rules.Fairness, w.cfg.Rules.Chunking, w.cfg.Rules.Predictor = s.Fairness, s.Chunking, s.Predictor
 	w.canSave = s.Checkpoints.Every > 0 || s.Checkpoints.Auto || w.cfg.Moves()
 	if err := w.cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("sim/swarm: %w", err)

@@ -99,6 +99,7 @@ type lasting struct {
 	disk     map[string][]byte
 	blocks   map[task.CID]bool
 	recorder *predictor.Recorder
+	history  trace.History // the same, where the predictor needs it
 	pool     *predictor.Pool
 }
 

@@ -364,7 +364,6 @@ func TestRefused(t *testing.T) {
 		"run it with sim.Run":        func(s *sim.Scenario, _ *Options) { s.Paper = true },
 		"set sharing to queue":       func(s *sim.Scenario, _ *Options) { s.Hosts.Sharing = sim.Share },
 		"the oracle is for sim.Run":  func(s *sim.Scenario, _ *Options) { s.Placement = sim.Oracle },
-		`forecast by "blend"`:        func(s *sim.Scenario, _ *Options) { s.Predictor = "tde" },
 		"set the workload's requeue": func(s *sim.Scenario, _ *Options) { s.Workload.Requeue = false },
 		"set the checkpoints' away":  func(s *sim.Scenario, _ *Options) { s.Checkpoints.Auto = true },
 		"want 1 to 7":                func(_ *sim.Scenario, o *Options) { o.Coordinators = 8 },

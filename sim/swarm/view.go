@@ -8,6 +8,7 @@ import (
 	"godwit/overlay"
 	"godwit/predictor"
 	"godwit/task"
+	"godwit/trace"
 )
 
 // A view is what a node's part in the overlay reads of it.
@@ -77,6 +78,12 @@ func (n *node) readerOf(a *overlay.Advert, pooled time.Time) *predictor.Reader {
 	}
 	last.reader = predictor.NewReader(&r, n.pool)
 	return &last.reader
+}
+
+// History implements member.World.
+func (v view) History() *trace.History {
+	v.n.history.Extend(v.n.w.clock)
+	return &v.n.history
 }
 
 // Neighbours implements member.World.

@@ -491,6 +491,7 @@ class OverlayRules(TypedDict, total=False):
     migration: str
     name: str
     placement: str
+    predictor: str
     priorities: bool
     replicas: int
     revoke_invitations: bool
@@ -702,6 +703,7 @@ class Scheduling(TypedDict, total=False):
     more_classes: int
     more_members: int
     placement: str
+    predictor: str
     running: int
     since: str
     waiting: int
