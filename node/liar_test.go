@@ -40,6 +40,9 @@ func (p *peer) settle(id task.JobID) message.JobStatus {
 	p.s.t.Helper()
 	var st message.JobStatus
 	p.s.until("the job is over, and checked", func() bool {
+		if !p.ended(id) {
+			return false
+		}
 		var err error
 		st, err = p.Job(context.Background(), id, 0, MaxTaskList)
 		return err == nil && st.Settled()

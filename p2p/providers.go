@@ -36,9 +36,11 @@ const (
 type providers struct {
 	from func(p peer.ID) string // the network that a peer comes from
 
-	mu    sync.Mutex
-	keys  map[string]map[peer.ID]provider
-	count map[peer.ID]int // of keys
+	mu       sync.Mutex
+	keys     map[string]map[peer.ID]provider
+	count    map[peer.ID]int // number of keys by provider
+	networks map[string]int  // number of entries in keys by network
+	expiring time.Time       // no entry expires earlier
 }
 
 type provider struct {
@@ -48,7 +50,8 @@ type provider struct {
 }
 
 func newProviders(from func(p peer.ID) string) *providers {
-	return &providers{from: from, keys: map[string]map[peer.ID]provider{}, count: map[peer.ID]int{}}
+	return &providers{from: from, keys: map[string]map[peer.ID]provider{}, count: map[peer.ID]int{},
+		networks: map[string]int{}}
 }
 
 // AddProvider takes in a peer's word that it provides a key.
@@ -92,6 +95,7 @@ func (ps *providers) add(key string, p peer.AddrInfo, network string, now time.T
 	of[p.ID] = x
 	ps.keys[key] = of
 	ps.count[p.ID]++
+	ps.networks[network]++
 }
 
 // crowdOf returns those of a network, and those of the network that has most.
@@ -109,26 +113,33 @@ func crowdOf(of map[peer.ID]provider, network string) (same, largest []peer.ID) 
 // thin drops one provider of the network that provides most, at random: so a network with many names does not keep
 // others from providing a key. ps.mu is held.
 func (ps *providers) thin() {
-	type entry struct {
-		key string
-		of  peer.ID
-	}
-	by := map[string][]entry{}
-	var largest []entry
-	for key, of := range ps.keys {
-		for p, x := range of {
-			by[x.network] = append(by[x.network], entry{key, p})
-			if n := by[x.network]; len(n) > len(largest) {
-				largest = n
-			}
+	var largest string
+	for network, n := range ps.networks {
+		if n > ps.networks[largest] {
+			largest = network
 		}
 	}
-	e := largest[rand.IntN(len(largest))]
-	ps.drop(e.key, e.of)
+	skip := rand.IntN(ps.networks[largest])
+	for key, of := range ps.keys {
+		for p, x := range of {
+			if x.network != largest {
+				continue
+			}
+			if skip == 0 {
+				ps.drop(key, p)
+				return
+			}
+			skip--
+		}
+	}
 }
 
 // drop forgets that a peer provides a key; ps.mu is held.
 func (ps *providers) drop(key string, p peer.ID) {
+	network := ps.keys[key][p].network
+	if ps.networks[network]--; ps.networks[network] <= 0 {
+		delete(ps.networks, network)
+	}
 	delete(ps.keys[key], p)
 	if len(ps.keys[key]) == 0 {
 		delete(ps.keys, key)
@@ -138,12 +149,18 @@ func (ps *providers) drop(key string, p peer.ID) {
 	}
 }
 
-// expire forgets who has not said it again; ps.mu is held.
+// expire drops the entries that were not renewed; ps.mu is held.
 func (ps *providers) expire(now time.Time) {
+	if now.Before(ps.expiring) {
+		return // a full store would otherwise be searched for each new key
+	}
+	ps.expiring = now.Add(providedFor)
 	for key, of := range ps.keys {
 		for p, x := range of {
 			if !x.until.After(now) {
 				ps.drop(key, p)
+			} else if x.until.Before(ps.expiring) {
+				ps.expiring = x.until
 			}
 		}
 	}

@@ -63,11 +63,12 @@ func TestProvidersBounds(t *testing.T) {
 			key, net := fmt.Sprint("key", rng.IntN(90)), fmt.Sprint("net", rng.IntN(3))
 			ps.add(key, peer.AddrInfo{ID: id, Addrs: addr[:rng.IntN(2)]}, net, now)
 		}
-		count := map[peer.ID]int{}
+		count, networks := map[peer.ID]int{}, map[string]int{}
 		for key, of := range ps.keys {
 			nets := map[string]int{}
 			for id, x := range of {
 				count[id]++
+				networks[x.network]++
 				nets[x.network]++
 				if nets[x.network] > providersOfNetwork {
 					t.Fatalf("%d providers of %s come from %s", nets[x.network], key, x.network)
@@ -80,13 +81,16 @@ func TestProvidersBounds(t *testing.T) {
 		if fmt.Sprint(count) != fmt.Sprint(ps.count) {
 			t.Fatalf("counted %v, there are %v", ps.count, count)
 		}
+		if fmt.Sprint(networks) != fmt.Sprint(ps.networks) {
+			t.Fatalf("counted by network %v, there are %v", ps.networks, networks)
+		}
 		for id, n := range count {
 			if n > providersOfPeer {
 				t.Fatalf("%s provides %d keys", id, n)
 			}
 		}
 		ps.expire(now.Add(providedFor))
-		if len(ps.keys) > 0 || len(ps.count) > 0 {
+		if len(ps.keys) > 0 || len(ps.count) > 0 || len(ps.networks) > 0 {
 			t.Fatalf("%d keys are never forgotten", len(ps.keys))
 		}
 	})

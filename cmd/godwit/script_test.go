@@ -70,8 +70,8 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("GODWIT_CONFIG", rules)
 			env.Setenv(patienceEnv, patience.String())
-			// Guests are built with the toolchain's own caches.
-			for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
+			// Guests are built with the toolchain's own caches, and the flags that scripts/docs builds them with.
+			for _, name := range []string{"GOCACHE", "GOFLAGS", "GOMODCACHE", "GOPATH"} {
 				env.Setenv(name, goEnv(name))
 			}
 			return nil

@@ -115,7 +115,7 @@ func (u *user) furnish(ctx context.Context, godwit string) error {
 	return nil
 }
 
-// environment is the caller's, but for where things are kept. Go's caches stay.
+// environment is the caller's, but for where things are kept. Go's caches stay, and the flags that filled them.
 func environment(home, dir string) []string {
 	var env []string
 	for _, e := range os.Environ() {
@@ -129,7 +129,8 @@ func environment(home, dir string) []string {
 		}
 	}
 	return append(env, "HOME="+home, "GODWIT_CONFIG="+filepath.Join(dir, "config.yaml"),
-		"GODWIT_SWARM_KEY="+filepath.Join(dir, "swarm.key"), "GODWIT_API=", "GOFLAGS=-buildvcs=false")
+		"GODWIT_SWARM_KEY="+filepath.Join(dir, "swarm.key"), "GODWIT_API=",
+		"GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false")
 }
 
 // run runs a block and returns what it printed, with an error if that is not what the
