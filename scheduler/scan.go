@@ -197,10 +197,10 @@ func (m *migration) unpaid(going *leaving, to *host) string {
 	return move.WhyNot(cost)
 }
 
-// rests reports whether a task moved so recently that no prediction moves it again.
+// rests reports whether a task came from another member so recently that no prediction moves it again.
 func (m *migration) rests(l *lease, move *migrate.Move) bool {
-	return move.Period() > 0 && !l.host.notice && l.after != (message.Attempt{}) &&
-		m.c.now.Before(l.start.Add(m.mover.Period()))
+	came := l.after != (message.Attempt{}) || l.saved.from != nil
+	return came && move.Period() > 0 && !l.host.notice && m.c.now.Before(l.start.Add(m.mover.Period()))
 }
 
 // heedNotice looks whether a member has just given notice, or has just said that

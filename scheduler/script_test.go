@@ -25,7 +25,7 @@ import (
 //	host NAME up [slots=N] [memory=MiB] [speed=F] [site=S] | host NAME lost
 //	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [weight=N] [deadline=D]
 //	       [every=N] [by=OWNER] [class=C]
-//	govern [placement=P] [migration=M] [fairness=(F)] [chunking=(C)] | forecast NAME P
+//	govern [placement=P] [migration=M] [predictor=P] [fairness=(F)] [chunking=(C)] | forecast NAME P
 //	report NAME [slots=N] [state=S] [withheld=N] [running] [fixed]   everything the host was given and has not ended
 //	host NAME up hands                as one that hands tasks over; report NAME [awaiting] [moving]
 //	unmoved NAME JOB/INDEX why        the last order to hand it over came to nothing
@@ -140,7 +140,8 @@ func (s *script) run() {
 	case "host":
 		s.host(arg(0), arg(1))
 	case "govern":
-		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration"), Fairness: s.list("fairness"),
+		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration"), Predictor: s.text("predictor"),
+			Fairness: s.list("fairness"),
 			Chunking: s.list("chunking")}
 		if err := s.c.Govern(s.rules); err != nil {
 			fmt.Fprintln(&s.out, err)

@@ -10,6 +10,7 @@ import (
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/scheduler/place"
 	"godwit/scheduler/share"
 	"godwit/task"
 )
@@ -215,7 +216,7 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	}
 	bars := c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)
 	failed := slices.DeleteFunc(failedOn(j, i, c.now), func(p task.PeerID) bool { return j.worksOn(i, p) })
-	out := j.whoseTurn(q.avoiding(j.spec.MemoryOf(i), bars, failed))
+	out := j.whoseTurn(q.unforeseen(i, bars, q.avoiding(j.spec.MemoryOf(i), bars, failed)))
 	if reason := c.claims.unheeded(j); reason != "" {
 		out = append(slices.Clip(out), Why{Reason: reason})
 	}
@@ -224,6 +225,28 @@ func (q *inquiry) whyNot(i uint64) []Why {
 			Peers: slices.Clone(only)})
 	}
 	return out
+}
+
+// unforeseen replaces what is said of free members if the placement policy gives them no task for their forecasts.
+func (q *inquiry) unforeseen(i uint64, avoid []task.PeerID, groups []Why) []Why {
+	c := q.c
+	free := slices.IndexFunc(groups, func(w Why) bool { return w.Reason == freeMember })
+	if c.dispatch.traits.Waits == nil || free < 0 {
+		return groups
+	}
+	d, known := q.j.durationOf(i)
+	t := place.Task{ID: task.TaskID{Job: q.j.id, Index: i}, Memory: q.j.spec.MemoryOf(i), Work: d, Avoid: avoid}
+	var offers []place.Host
+	for _, peer := range groups[free].Peers {
+		if h := c.members.hosts[peer]; h != nil {
+			offers = append(offers, c.members.offer(h, d, known))
+		}
+	}
+	if why := c.dispatch.traits.Waits(c.now, &t, offers, c.dispatch.forecast); why != "" {
+		groups = slices.Clone(groups)
+		groups[free].Reason = why
+	}
+	return groups
 }
 
 // whoseTurn adds what was last said of the job's claim beside others': first that they
@@ -285,5 +308,8 @@ func (j *job) whyNotOn(h *host, memory int64, avoid, failed []task.PeerID) strin
 	case h.portions[j] != nil && h.portions[j].parked:
 		return "the member gets nothing more of this sweep for now: " + h.portions[j].why.String()
 	}
-	return "the member is free: older or more urgent work goes first"
+	return freeMember
 }
+
+// freeMember is why a task is not on a member that has room for it.
+const freeMember = "the member is free: older or more urgent work goes first"

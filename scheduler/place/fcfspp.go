@@ -65,7 +65,32 @@ func tde(ps *spec.Params) string {
 }
 
 // Traits implements Policy.
-func (p *FCFSPP) Traits() Traits { return Traits{Predictor: p.oracle, Again: again} }
+func (p *FCFSPP) Traits() Traits {
+	return Traits{Predictor: p.oracle, Again: again, Waits: p.waits}
+}
+
+// waits implements Traits.Waits.
+func (p *FCFSPP) waits(now time.Time, t *Task, hosts []Host, f Forecast) string {
+	best, length := -1.0, t.Work
+	for i := range hosts {
+		h := &hosts[i]
+		if !h.Fits(t) {
+			continue
+		}
+		stay, known := f.Stay(h.Peer, now, h.Length(t))
+		if !known || qualifies(stay, p.Threshold) {
+			return ""
+		}
+		if stay > best {
+			best, length = stay, h.Length(t)
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return fmt.Sprintf("no member is predicted to stay %v with probability %.3g or more; the best is %.3g",
+		length.Round(time.Second), p.Threshold, best)
+}
 
 // Place implements Policy.
 func (p *FCFSPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, _ *rand.Rand) []Placement {

@@ -12,6 +12,9 @@ type Traits struct {
 	// Again is after how long, without any event, a policy is asked once more that may
 	// leave tasks waiting beside members with room. 0 is one that leaves none.
 	Again time.Duration
+	// Waits says, for people, why a policy leaves a task waiting beside members that have room; "" if it would not. It is
+	// nil of a policy that leaves none.
+	Waits func(now time.Time, t *Task, hosts []Host, f Forecast) string
 	// Shares says that the policy gives tasks to busy members while others are idle: it
 	// is for members that share their time between tasks.
 	Shares bool

@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,36 @@ func TestPublishedPoliciesGoByGossipedDays(t *testing.T) {
 		if placed == 0 || (leavers > 0) != tt.leavers || r.Succeeded != r.Arrived {
 			t.Errorf("%s with %q: %d placed, %d of them with those that leave; %d of %d done", tt.placement, tt.predictor, placed,
 				leavers, r.Succeeded, r.Arrived)
+		}
+	}
+}
+
+// A task on a host that leaves at noon moves before noon, by what its host gossiped of ten days. Where nobody leaves no
+// task moves.
+func TestPublishedMigrationGoesByGossipedDays(t *testing.T) {
+	for _, tt := range []struct {
+		migration, predictor string
+		hosts                [][]spell
+		moves                bool
+	}{
+		{"pspp:n=6,p=20m,interval=10m", "tde", [][]spell{leavesAtNoon(11), always}, true},
+		{"pspp:n=6", "tde", repeat(2, always), false},
+		{"pspp", "", repeat(2, always), false},
+	} {
+		s := tenDays(t)
+		s.Trace = hosts(t, 11*24*time.Hour, tt.hosts...)
+		s.Workload.Classes[0].To = s.Workload.Classes[0].From + time.Minute // one task
+		s.Placement, s.Migration, s.Predictor = "fcfs:order=turn", tt.migration, tt.predictor
+		var story []string
+		moved := false
+		r, _ := mustRun(t, s, Options{Submitters: 1, Watch: func(d Decision) {
+			story = append(story, fmt.Sprint(d.At, " ", d.Action, " ", d.PeerNode, " ", d.Reason))
+			noon := s.Start.Add(12 * time.Hour)
+			moved = moved || d.Action == "moved" && d.PeerNode == 1 && d.At.Before(noon)
+		}})
+		if moved != tt.moves || (r.Migrations > 0) != tt.moves || r.Succeeded != 1 {
+			t.Errorf("%s with %q: moved before noon: %v, %d moves, %d done:\n%s", tt.migration, tt.predictor, moved, r.Migrations,
+				r.Succeeded, strings.Join(story, "\n"))
 		}
 	}
 }
