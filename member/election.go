@@ -28,6 +28,7 @@ type election struct {
 	followers   []task.PeerID          // as the coordinator last heard
 	kept        LeaseRecord            // as it is on disk
 	foundAt     time.Time              // when to lead without having heard of anybody; zero for never
+	unfit       time.Time              // since when it is not fit to lead, if another is; zero for that it is
 }
 
 // Leader returns who leads, as the machines last heard.
@@ -85,7 +86,9 @@ func (m *Member) regroup(now time.Time) {
 	members := m.view.Members()
 	forecasts := m.forecasts(members, now)
 	m.catchUp()
-	m.yieldIfUnfit(members, now)
+	if m.yieldIfUnfit(members, now) {
+		return // the group stays as it is for as long
+	}
 	candidates := m.candidates(members, forecasts)
 	k := cmp.Or(m.p.cfg.Experiment.Coordinators, m.manifest.Group())
 	if m.lease.Leads() {
@@ -97,23 +100,38 @@ func (m *Member) regroup(now time.Time) {
 
 // yieldIfUnfit leaves leading to others while this machine's owner uses it, or while
 // it is not likely to be there for long, if another is better: where all are alike,
-// waiting for one another would only leave the overlay without a leader for longer.
-func (m *Member) yieldIfUnfit(members []overlay.Advert, now time.Time) {
+// waiting for one another would only leave the overlay without a leader for longer. It reports whether a leader waits
+// before it yields: see yieldAfter.
+func (m *Member) yieldIfUnfit(members []overlay.Advert, now time.Time) (waits bool) {
 	own := func(a *overlay.Advert) bool { return a.Peer == m.p.cfg.Self }
 	self := slices.IndexFunc(members, func(a overlay.Advert) bool { return own(&a) })
 	if self < 0 {
-		return
+		return false
 	}
 	fit := func(a *overlay.Advert) bool { // nobody uses its machine, and it is likely to be there for a while
 		stay, _ := m.p.world.Stay(a, now, overlay.HandOverHorizon)
 		return stay >= overlay.HandOverBelow
 	}
 	if !fit(&members[self]) && slices.ContainsFunc(members, func(a overlay.Advert) bool { return !own(&a) && fit(&a) }) {
+		if m.unfit.IsZero() {
+			m.unfit = now
+		}
+		if at := m.unfit.Add(yieldAfter); m.lease.Leads() && now.Before(at) {
+			m.regroupAt = at
+			return true
+		}
 		m.obey(m.lease.Yield(now))
-		return
+		return false
 	}
+	m.unfit = time.Time{}
 	m.lease.Stand()
+	return false
 }
+
+// yieldAfter is for how long a leader has to be unfit before it yields. Owners come back together, in the morning or from
+// lunch. Without the pause, leadership hops through all of their members, each of which seemed fit a moment before.
+// It is longer than AdvertGap, after which all of them have said that their owners are back.
+const yieldAfter = AdvertGap + time.Second
 
 // obey carries out what the lease asks for.
 func (m *Member) obey(effects []overlay.LeaseEffect) {
