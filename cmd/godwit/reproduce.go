@@ -33,9 +33,11 @@ Not counted in the totals:
   unpublished    nothing is published of it; what the project expects holds
   missed         nothing is published of it; what the project expects does not hold
 
-The traces of zhang are lost. Synthetic hosts like them, made from a seed, replace them,
-and only directions are judged of these. --trace supplies an original trace. The costs
-of koala's testbed are fitted to one table. Each experiment states its other assumptions.
+The traces of zhang are lost. Synthetic hosts like them, made from a seed, replace them.
+Their counts are judged in E1 to E3, where one number a set, the length of a job, is
+fitted to one published count; elsewhere only directions are judged. --trace supplies
+an original trace. The costs of koala's testbed are fitted to one table. Each experiment
+states its other assumptions.
 
 With --schedulers, simpetek runs its comparison mode in place of its experiments: each
 request is executed once by every scheduler of the list.

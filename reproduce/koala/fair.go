@@ -207,10 +207,10 @@ func fairness(b *bench) error {
 		"means of seeds; the text calls Block GEP's best, by its own table it is Spike", "")
 	b.Trend("SEP's worst spread", "18.6 %", reproduce.Percent(worst), worst <= mostSpread,
 		"judged by being no more than 20 %",
-		fmt.Sprintf("the local users, who are made up, are the likely cause: GEP's spreads are 1.3 to 1.9 times the published "+
-			"ones too, and with seeds 1 to 10 and a half and a quarter of their load SEP's worst is 24.7 and 12.3 %%, GEP's "+
-			"76 to 179 and 40 to 58 %%; chance adds to it, for a bag completes some %.0f tasks in the hour: with tasks a tenth "+
-			"as long it is %s; the figure is a mean of %d seeds, where the thesis has one run",
+		fmt.Sprintf("the local users, who are made up, are the likely cause: GEP's spreads are 1.3 to 1.9 times the "+
+			"published ones too, and with seeds 1 to 10 and a half and a quarter of their load SEP's worst is 24.7 and "+
+			"12.3 %%, GEP's 76 to 179 and 40 to 58 %%; chance adds to it, for a bag completes some %.0f tasks in the "+
+			"hour: with tasks a tenth as long it is %s; the figure is a mean of %d seeds, where the thesis has one run",
 			throughput*fairHour.Seconds(), reproduce.Percent(shortest), fairRuns))
 	b.Own("SEP's worst spread, tasks a tenth as long", "-", reproduce.Percent(shortest), shortest <= mostSpread,
 		"not in the thesis; judged by 20 %", fmt.Sprintf("bags' node time differs by up to %s", reproduce.Percent(held)))

@@ -238,9 +238,10 @@ func localDelays(b *bench) error {
 }
 
 // whyDelays is the reason why delays do not peak at two parts.
-const whyDelays = "in the model one poll orders back the nodes of all parts that wait, and the largest part waits for " +
-	"the most nodes, so delay falls with the size of a part; the thesis does not explain why two parts of 20 nodes wait " +
-	"for a poll and a half more than one of 40, and each of its figures is a mean of 5 runs without a spread"
+const whyDelays = "in the model one poll orders back the nodes of all parts that wait, and the largest part waits " +
+	"for the most nodes, so delay falls with the size of a part; the thesis does not explain why two parts of 20 " +
+	"nodes wait for a poll and a half more than one of 40, and each of its figures is a mean of 5 runs without a " +
+	"spread"
 
 // delayShape compares how delay depends on the number of parts, from localCases's first to
 // its last: published are a peak at two parts, and a fall from there on.
@@ -300,8 +301,8 @@ func gridDelays(b *bench) error {
 			b.Lost(at+"makespan without bags, s", fmt.Sprintf("%.1f", c.without),
 				"50 s more than the other two without bags, which the thesis does not explain; only what bags add is judged")
 		} else {
-			b.Fit(at+"makespan without bags, s", c.without, without[i], "%.1f", 10, "the time of a claim is fitted to the rows of 4 × 20 and "+
-				"8 × 10")
+			b.Fit(at+"makespan without bags, s", c.without, without[i], "%.1f", 10, "the time of a claim is fitted to the "+
+				"rows of 4 × 20 and 8 × 10")
 		}
 		added := with[i] - without[i]
 		longest = max(longest, added)

@@ -124,7 +124,8 @@ func (t *rerun) judge(b *bench, k int, c *policyColumn) {
 	}
 	short, _ := reproduce.Interval(c.testbed[4])
 	long, _ := reproduce.Interval(c.testbedLonger[4])
-	b.Trend(name+", all, response on the testbed", "N/A", fmt.Sprintf("%.1f after %d, %.1f after %d", short, growingTestbed,
+	b.Trend(name+", all, response on the testbed", "N/A", fmt.Sprintf("%.1f after %d, %.1f after %d", short,
+		growingTestbed,
 		long, 2*growingTestbed), long > growth*short,
 		"N/A is a system that is not stable: its mean response grows with the time that it runs", "")
 }
@@ -169,8 +170,8 @@ func (t *rerun) noted(s string) string {
 // testbedReasons are measured reasons why an emulated mean is not near the testbed's, by
 // experiment and policy, with seeds 1 to 20.
 var testbedReasons = map[string]string{
-	"exp2 Gc-mu": "Table 7.6 has the testbed's rates of execution 5 to 12 % below those assumed: with rates of .92 it is " +
-		".590, in the mean of 20 runs",
+	"exp2 Gc-mu": "Table 7.6 has the testbed's rates of execution 5 to 12 % below those assumed: with rates of .92 " +
+		"it is .590, in the mean of 20 runs",
 	"exp6 LPAS_DG": "the overhead of a policy was not the same in all experiments: with 3 s, in place of the 4 s of " +
 		"experiment 4, it is .360",
 	"exp12 FCFS": "the overhead of a policy was not the same in all experiments: with 3.5 s, in place of the 1.5 s that " +
@@ -188,8 +189,8 @@ func (t *rerun) judgeTestbed(b *bench, k int, r *response) {
 	}
 	least, most := slices.Min(r[4]), slices.Max(r[4])
 	v := reproduce.Within
-	note := fmt.Sprintf("a fifth is allowed, as the testbed had one run; emulated: service as long as loops that vary by a "+
-		"fortieth, and %g s more a job", overheads[k])
+	note := fmt.Sprintf("a fifth is allowed, as the testbed had one run; emulated: service as long as loops that "+
+		"vary by a fortieth, and %g s more a job", overheads[k])
 	switch {
 	case math.Abs(mean-t.testbed[k]) > fifth*t.testbed[k]:
 		v, note = reproduce.Differs, testbedReasons[t.name+" "+policies[k].name]

@@ -54,9 +54,10 @@ func (t *rerun) unstable(policy int) bool {
 
 // stableNote is the reason why a simulated system is stable of which N/A is printed.
 func (t *rerun) stableNote() string {
-	return "N/A is a system that is not stable, but the load of FCFS is 0.969 here, and its mean response stays between 2.5 " +
-		"and 2.6 from 1,000 to 16,000 time units; with a mean time to failure of 20, as in the text, the load would be " +
-		"1.025, but the columns of LPAS_DG and Gc-mu need 50; the testbed's system is not stable, because of its overhead"
+	return "N/A is a system that is not stable, but the load of FCFS is 0.969 here, and its mean response stays " +
+		"between 2.5 and 2.6 from 1,000 to 16,000 time units; with a mean time to failure of 20, as in the text, the " +
+		"load would be 1.025, but the columns of LPAS_DG and Gc-mu need 50; the testbed's system is not stable, " +
+		"because of its overhead"
 }
 
 // introduce says what is run.
