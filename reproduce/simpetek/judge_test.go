@@ -236,7 +236,8 @@ func TestPlansAndIdleTime(t *testing.T) {
 	} {
 		b := &bench{&reproduce.Bench{}, 1}
 		b.growingPlans([]int{500, 1000, 1500}, plans, tt.gains)
-		if c := b.Cells[0]; c.Verdict != tt.want || c.Unexplained() || !strings.HasPrefix(c.Published, "grows with the runs") {
+		c := b.Cells[0]
+		if c.Verdict != tt.want || c.Unexplained() || !strings.HasPrefix(c.Published, "grows with the runs") {
 			t.Errorf("%+v", c)
 		}
 	}
