@@ -3,13 +3,14 @@ package reproduce
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
-// A Verdict says how what is obtained stands to what was published.
+// A Verdict compares an obtained figure with the published one.
 type Verdict string
 
-// The verdicts.
+// Verdicts on published figures. Totals count these.
 const (
 	Equal         Verdict = "equal"         // the same, to the digits printed
 	Within        Verdict = "within"        // numbers that differ by less than the note says
@@ -18,8 +19,23 @@ const (
 	Unrecoverable Verdict = "unrecoverable" // it cannot be run again: the note says why
 )
 
-// Verdicts are all verdicts, the best first.
+// Verdicts on figures that reproduce nothing. Totals leave these out.
+const (
+	// Fitted marks a published figure that a free number of the model was fitted to.
+	Fitted Verdict = "fitted"
+	// Unpublished marks a figure without a published counterpart. The project's own
+	// expectation of it holds.
+	Unpublished Verdict = "unpublished"
+	// Missed marks a figure without a published counterpart, and the project's own
+	// expectation of it does not hold: the note gives the reason.
+	Missed Verdict = "missed"
+)
+
+// Verdicts are the verdicts that totals count, the best first.
 var Verdicts = []Verdict{Equal, Within, Direction, Differs, Unrecoverable}
+
+// Uncounted are the verdicts that totals leave out.
+var Uncounted = []Verdict{Fitted, Unpublished, Missed}
 
 // A Cell is one published figure, or one published statement about figures,
 // beside what is obtained.
@@ -30,14 +46,19 @@ type Cell struct {
 	Published  string  `json:"published"`
 	Obtained   string  `json:"obtained"`
 	Verdict    Verdict `json:"verdict"`
-	// what the verdict rests on; never "" beside Differs that is explained, or Unrecoverable
+	// reason for the verdict; "" beside Differs or Missed means that no reason is known
 	Note string `json:"note"`
 }
 
-// Unexplained says that the cell differs and nothing says why.
-func (c Cell) Unexplained() bool { return c.Verdict == Differs && c.Note == "" }
+// Unexplained reports whether the cell differs or misses its mark without a reason.
+func (c Cell) Unexplained() bool {
+	return (c.Verdict == Differs || c.Verdict == Missed) && c.Note == ""
+}
 
-// Count is how many cells have each verdict.
+// Counted reports whether totals count the cell.
+func (c Cell) Counted() bool { return !slices.Contains(Uncounted, c.Verdict) }
+
+// Count returns the number of cells by verdict.
 func Count(cells []Cell) map[Verdict]int {
 	out := map[Verdict]int{}
 	for _, c := range cells {
@@ -96,6 +117,27 @@ func (s *Sheet) Near(cell string, published, obtained float64, format string, pe
 		note = strings.TrimSuffix(fmt.Sprintf("within %g %%; %s", percent, note), "; ")
 	}
 	s.Add(v, cell, fmt.Sprintf(format, published), fmt.Sprintf(format, obtained), note)
+}
+
+// Fit judges, as Near does, a published number that a free number of the model was fitted
+// to. A near number is Fitted, which totals leave out, because it could hardly be another.
+// A number that is far off differs all the same.
+func (s *Sheet) Fit(cell string, published, obtained float64, format string, percent float64, note string) {
+	s.Near(cell, published, obtained, format, percent, note)
+	if c := &s.Cells[len(s.Cells)-1]; c.Verdict == Within {
+		c.Verdict = Fitted
+	}
+}
+
+// Own adds a figure of which nothing is published. expected is the project's own
+// expectation of the figure, or "-". why gives the measured reason if the expectation
+// does not hold, and "" means that no reason is known.
+func (s *Sheet) Own(cell, expected, obtained string, holds bool, note, why string) {
+	if !holds {
+		s.Add(Missed, cell, expected, obtained, why)
+		return
+	}
+	s.Add(Unpublished, cell, expected, obtained, note)
 }
 
 // Lost notes a figure that cannot be obtained.

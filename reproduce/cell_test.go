@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -40,6 +41,16 @@ func TestSheetJudges(t *testing.T) {
 			Cell{0, "E", "c", "100", "NaN", Differs, ""}, true},
 		{"lost", func(s *Sheet) { s.Lost("c", "130.8", "it is in a figure") },
 			Cell{0, "E", "c", "130.8", "-", Unrecoverable, "it is in a figure"}, false},
+		{"fitted", func(s *Sheet) { s.Fit("c", 100, 95, "%.0f", 5, "to this") },
+			Cell{0, "E", "c", "100", "95", Fitted, "within 5 %; to this"}, false},
+		{"fitted, and far off", func(s *Sheet) { s.Fit("c", 100, 94, "%.0f", 5, "to this") },
+			Cell{0, "E", "c", "100", "94", Differs, ""}, true},
+		{"of the project's own", func(s *Sheet) { s.Own("c", "-", "2", true, "note", "why") },
+			Cell{0, "E", "c", "-", "2", Unpublished, "note"}, false},
+		{"a mark of the project's own that is missed", func(s *Sheet) { s.Own("c", "at most 1", "2", false, "note", "why") },
+			Cell{0, "E", "c", "at most 1", "2", Missed, "why"}, false},
+		{"and nothing explains it", func(s *Sheet) { s.Own("c", "at most 1", "2", false, "note", "") },
+			Cell{0, "E", "c", "at most 1", "2", Missed, ""}, true},
 		{"a run's seed", func(s *Sheet) { s.FirstSeed = 7; s.Add(Direction, "c", "up", "up", "") },
 			Cell{7, "E", "c", "up", "up", Direction, ""}, false},
 	} {
@@ -62,6 +73,12 @@ func TestCount(t *testing.T) {
 	}
 	if len(seen) != 5 || Verdicts[0] != Equal || Verdicts[4] != Unrecoverable {
 		t.Errorf("verdicts are %v", Verdicts)
+	}
+	for v, counted := range map[Verdict]bool{Equal: true, Within: true, Direction: true, Differs: true,
+		Unrecoverable: true, Fitted: false, Unpublished: false, Missed: false} {
+		if got := (Cell{Verdict: v}).Counted(); got != counted || seen[v] != counted || slices.Contains(Uncounted, v) == counted {
+			t.Errorf("%s: counted %v, want %v", v, got, counted)
+		}
 	}
 }
 

@@ -298,7 +298,7 @@ func TestAcceptance(t *testing.T) {
 		"up hours":               func(s *Stats) { s.HourTypes.Up = 7000 },
 		"events per host-day":    func(s *Stats) { s.PerHostDay *= 1.21 },
 		"up hour again next day": func(s *Stats) { s.UpHours[0].Again = 595 },
-		"mean daily PMCC":        func(s *Stats) { s.Daily.Mean = -0.201 },
+		"mean daily PMCC":        func(s *Stats) { s.Daily.Mean = 0.201 },
 	} {
 		s := exact()
 		change(s)
@@ -308,6 +308,23 @@ func TestAcceptance(t *testing.T) {
 		}
 		if !failed[name] {
 			t.Errorf("%s: passes", name)
+		}
+	}
+	for _, tt := range []struct {
+		set  string
+		mean float64
+		pass bool
+	}{
+		{"UCB-like", .069, true}, {"UCB-like", .2, true}, {"UCB-like", -.009, true}, {"UCB-like", -.011, false},
+		{"LRI-like", -.199, true}, {"LRI-like", -.201, false}, {"LRI-like", .009, true}, {"LRI-like", .141, false},
+		{"DEUG-like", .099, false},
+	} {
+		s := exact()
+		s.Name, s.Daily.Mean = tt.set, tt.mean
+		for _, c := range Acceptance(s) {
+			if c.Figure == "mean daily PMCC" && c.Pass != tt.pass {
+				t.Errorf("%s: a mean daily PMCC of %v: passes %v, want %v", tt.set, tt.mean, c.Pass, tt.pass)
+			}
 		}
 	}
 	measured := exact()

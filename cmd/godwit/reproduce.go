@@ -28,11 +28,16 @@ Verdicts:
   direction      the trend or order that is published holds; the number is not judged
   differs        it does not hold; the note says why
   unrecoverable  it cannot be run again; the note says why
+Not counted in the totals:
+  fitted         a free number of the model was fitted to this published figure
+  unpublished    nothing is published of it; what the project expects holds
+  missed         nothing is published of it; what the project expects does not hold
 
-The traces of zhang are lost. Hosts like them, made from a seed, stand for them, and
-of those only directions are judged. Whoever has an original trace gives it with
---trace. Of koala the costs of the testbed are fitted to one table; what is assumed
-besides is said with each experiment.
+The traces of zhang are lost. Synthetic hosts like them, made from a seed, replace them.
+Their counts are judged in E1 to E3, where one number a set, the length of a job, is
+fitted to one published count; elsewhere only directions are judged. --trace supplies
+an original trace. The costs of koala's testbed are fitted to one table. Each experiment
+states its other assumptions.
 
 With --schedulers, simpetek runs its comparison mode in place of its experiments: each
 request is executed once by every scheduler of the list.

@@ -47,19 +47,31 @@ func printResult(w io.Writer, r *reproduce.Result) {
 	}
 }
 
-// printVerdicts counts the verdicts.
+// printVerdicts counts the verdicts: first of published figures, then of cells that
+// reproduce none.
 func printVerdicts(w io.Writer, cells []reproduce.Cell) {
 	counts := reproduce.Count(cells)
-	var parts []string
-	for _, v := range reproduce.Verdicts {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
-	}
-	open := 0
+	counted, open := 0, 0
 	for _, c := range cells {
+		if c.Counted() {
+			counted++
+		}
 		if c.Unexplained() {
 			open++
 		}
 	}
-	fmt.Fprintf(w, "%d figures: %s; %d of those that differ are not explained\n", len(cells), strings.Join(parts, ", "),
-		open)
+	fmt.Fprintf(w, "%d figures: %s; %d of those that differ are not explained\n", counted,
+		listed(counts, reproduce.Verdicts), open)
+	if counted < len(cells) {
+		fmt.Fprintf(w, "not counted: %s\n", listed(counts, reproduce.Uncounted))
+	}
+}
+
+// listed writes the counts of the verdicts.
+func listed(counts map[reproduce.Verdict]int, verdicts []reproduce.Verdict) string {
+	var parts []string
+	for _, v := range verdicts {
+		parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
+	}
+	return strings.Join(parts, ", ")
 }

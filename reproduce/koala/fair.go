@@ -181,7 +181,7 @@ func fairness(b *bench) error {
 	if err != nil {
 		return err
 	}
-	worst, best, throughput, shortest, held, together := 0.0, math.Inf(1), 0.0, 0.0, 0.0, 0.0
+	worst, best, throughput, shortest, held := 0.0, math.Inf(1), 0.0, 0.0, 0.0
 	fig := reproduce.Figure{Name: "koala-spread", Title: "Tables 4.4 and 4.5: how far throughputs are apart",
 		X: "workload", Y: "%", Bars: true}
 	for _, w := range fairWays[1:] {
@@ -199,8 +199,7 @@ func fairness(b *bench) error {
 		b.fairCase(&fairCases[i], sums)
 		worst, best = max(worst, reproduce.Mean(sums[1].spreads)), min(best, reproduce.Mean(sums[2].spreads))
 		throughput += sums[1].throughput / float64(len(fairCases)) / fairBags
-		shortest, held, together = max(shortest, reproduce.Mean(sums[5].spreads)), max(held, sums[1].held),
-			max(together, sums[3].held)
+		shortest, held = max(shortest, reproduce.Mean(sums[5].spreads)), max(held, sums[1].held)
 	}
 	b.Figures = append(b.Figures, fig)
 	b.Trend("SEP's worst spread is below GEP's best", "18.6 % and 91.7 %",
@@ -208,14 +207,15 @@ func fairness(b *bench) error {
 		"means of seeds; the text calls Block GEP's best, by its own table it is Spike", "")
 	b.Trend("SEP's worst spread", "18.6 %", reproduce.Percent(worst), worst <= mostSpread,
 		"judged by being no more than 20 %",
-		fmt.Sprintf("a mean of seeds, where the thesis has one run; partly chance, for a bag completes some %.0f tasks in "+
-			"the hour: with tasks a tenth as long it is %s; the rest is that each bag gives back by itself and nothing makes "+
-			"up for it: bags' node time differs by up to %s, and with one lookout for all by %s",
-			throughput*fairHour.Seconds(), reproduce.Percent(shortest), reproduce.Percent(held), reproduce.Percent(together)))
-	b.Trend("SEP's worst spread, tasks a tenth as long", "-", reproduce.Percent(shortest), shortest <= mostSpread,
+		fmt.Sprintf("the local users, who are made up, are the likely cause: GEP's spreads are 1.3 to 1.9 times the "+
+			"published ones too, and with seeds 1 to 10 and a half and a quarter of their load SEP's worst is 24.7 and "+
+			"12.3 %%, GEP's 76 to 179 and 40 to 58 %%; chance adds to it, for a bag completes some %.0f tasks in the "+
+			"hour: with tasks a tenth as long it is %s; the figure is a mean of %d seeds, where the thesis has one run",
+			throughput*fairHour.Seconds(), reproduce.Percent(shortest), fairRuns))
+	b.Own("SEP's worst spread, tasks a tenth as long", "-", reproduce.Percent(shortest), shortest <= mostSpread,
 		"not in the thesis; judged by 20 %", fmt.Sprintf("bags' node time differs by up to %s", reproduce.Percent(held)))
-	b.Near("throughput of a bag under SEP, mean of all workloads, tasks/s", 0.0417, throughput, "%.4f", 10,
-		"the length of tasks was chosen for this; that it can be shows no more than that the sizes fit")
+	b.Fit("throughput of a bag under SEP, mean of all workloads, tasks/s", 0.0417, throughput, "%.4f", 10,
+		"the length of tasks is fitted to this; it shows no more than that the sizes fit")
 	return nil
 }
 
@@ -253,7 +253,7 @@ func (b *bench) fairCase(c *fairCase, sums []fairSums) {
 			ranged(sep.spreads), reproduce.Percent(reproduce.Mean(gep.spreads)), ranged(gep.spreads), fairer, fairRuns),
 		reproduce.Mean(sep.spreads) < reproduce.Mean(gep.spreads), "means over seeds and their ranges; judged by the means",
 		"")
-	b.Trend(name+"spread of SEP, tasks a tenth as long", "-",
+	b.Own(name+"spread of SEP, tasks a tenth as long", "-",
 		fmt.Sprintf("%s (%s)", reproduce.Percent(reproduce.Mean(short.spreads)), ranged(short.spreads)),
 		reproduce.Mean(short.spreads) < reproduce.Mean(sep.spreads), "not in the thesis: less is left to chance",
 		"a mean of few seeds")
@@ -270,23 +270,23 @@ func (b *bench) fairCase(c *fairCase, sums []fairSums) {
 	b.Trend(name+"one lookout: preemptions", "fewer (chapter 5)", fmt.Sprintf("%.0f beside %.0f", shared.preempted,
 		sep.preempted), shared.preempted < sep.preempted,
 		"SEP where what is lacking is asked for once, for all bags together", "")
-	b.Trend(name+"one lookout: throughput of all, tasks/s", "-", fmt.Sprintf("%.4f beside %.4f", shared.throughput,
+	b.Own(name+"one lookout: throughput of all, tasks/s", "-", fmt.Sprintf("%.4f beside %.4f", shared.throughput,
 		sep.throughput), shared.throughput >= sep.throughput, "not in the thesis", "")
-	b.Trend(name+"one lookout: delay of jobs of higher priority, polls", "-",
+	b.Own(name+"one lookout: delay of jobs of higher priority, polls", "-",
 		fmt.Sprintf("mean %.2f, 99 of 100 below %.2f", reproduce.Mean(shared.delays), quantile(shared.delays, 0.99)),
 		quantile(shared.delays, 0.99) <= 6, "not in the thesis; judged by a minute as well", "")
-	b.Trend(name+"least lost work given up: lost, node-hours", "-",
+	b.Own(name+"least lost work given up: lost, node-hours", "-",
 		fmt.Sprintf("%.1f beside %.1f of any", least.lost.Hours(), shared.lost.Hours()), least.lost < shared.lost,
 		"not in the thesis, which names such policies", "")
-	b.Trend(name+"equal holdings: spread", "-", fmt.Sprintf("%s (%s)", reproduce.Percent(reproduce.Mean(equal.spreads)),
+	b.Own(name+"equal holdings: spread", "-", fmt.Sprintf("%s (%s)", reproduce.Percent(reproduce.Mean(equal.spreads)),
 		ranged(equal.spreads)), reproduce.Mean(equal.spreads) < reproduce.Mean(gep.spreads),
 		"not in the thesis; judged beside GEP", "")
-	b.Trend(name+"equal holdings at each site: spread", "-",
+	b.Own(name+"equal holdings at each site: spread", "-",
 		fmt.Sprintf("%s (%s); SEP with the same lookout and giving up: %s",
 			reproduce.Percent(reproduce.Mean(equalAtSites.spreads)), ranged(equalAtSites.spreads),
 			reproduce.Percent(reproduce.Mean(least.spreads))),
 		reproduce.Mean(equalAtSites.spreads) < reproduce.Mean(gep.spreads), "not in the thesis; judged beside GEP", "")
-	b.Trend(name+"node time held by bags differs by", "-", fmt.Sprintf("%s under SEP, %s with one lookout, %s by "+
+	b.Own(name+"node time held by bags differs by", "-", fmt.Sprintf("%s under SEP, %s with one lookout, %s by "+
 		"holdings at each site", reproduce.Percent(sep.held), reproduce.Percent(shared.held),
 		reproduce.Percent(equalAtSites.held)),
 		equalAtSites.held < sep.held, "not in the thesis; means", "")

@@ -3,6 +3,7 @@ package mgst
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"godwit/reproduce"
@@ -17,8 +18,11 @@ const (
 	// growth is by how much a mean response grows at the least, when a run takes
 	// twice as long, in a system that is not stable: there it becomes twice as long.
 	growth = 1.5
+	// growingTestbed is the length in time units of the shorter emulated run of a system
+	// that is not stable.
+	growingTestbed = 250
 	// fifth is how near the emulation has to come to the testbed, whose runs were
-	// single and took 40 to 500 time units.
+	// single.
 	fifth = 0.2
 )
 
@@ -35,9 +39,9 @@ func (r *response) add(report *sim.Report) {
 	r[4] = append(r[4], report.Response.Mean/unit)
 }
 
-// A policyColumn is what came of one policy: simulated, in runs twice as long, and as on
-// the testbed. What was not run is empty.
-type policyColumn struct{ simulated, longer, testbed response }
+// A policyColumn has the runs of one policy: simulated and as on the testbed, each also in
+// runs twice as long where N/A is published. Fields of other runs are empty.
+type policyColumn struct{ simulated, longer, testbed, testbedLonger response }
 
 // mgst runs an experiment and judges its table.
 func (b *bench) rerun(t *rerun) error {
@@ -49,7 +53,7 @@ func (b *bench) rerun(t *rerun) error {
 		c := &columns[k]
 		n, units := simulatedRuns, t.units(k)
 		if t.unstable(k) {
-			n, units = growingRuns, shortUnits
+			n, units = growingRuns, float64(shortUnits)
 			if err := t.repeat(batch, policy.spec, simulated, n, 2*units, b.Seed, &c.longer); err != nil {
 				return err
 			}
@@ -58,8 +62,14 @@ func (b *bench) rerun(t *rerun) error {
 			return err
 		}
 		if t.testbed[k] > 0 {
-			if err := t.repeat(batch, policy.spec, emulated(t.minutes[k]), testbedRuns, t.units(0), b.Seed,
-				&c.testbed); err != nil {
+			if err := t.repeat(batch, policy.spec, t.emulated(k), testbedRuns, t.ran[k], b.Seed, &c.testbed); err != nil {
+				return err
+			}
+			continue
+		}
+		for i, to := range []*response{&c.testbed, &c.testbedLonger} {
+			units := float64((i + 1) * growingTestbed)
+			if err := t.repeat(batch, policy.spec, t.emulated(k), testbedRuns, units, b.Seed, to); err != nil {
 				return err
 			}
 		}
@@ -75,7 +85,8 @@ func (b *bench) rerun(t *rerun) error {
 }
 
 // repeat adds n runs to a batch.
-func (t *rerun) repeat(batch *reproduce.Batch, spec string, w way, n, units int, seed uint64, to *response) error {
+func (t *rerun) repeat(batch *reproduce.Batch, spec string, w way, n int, units float64, seed uint64,
+	to *response) error {
 	for i := range n {
 		s, err := t.scenario(spec, w, units, seed+uint64(i))
 		if err != nil {
@@ -102,11 +113,21 @@ func (t *rerun) judge(b *bench, k int, c *policyColumn) {
 	default:
 		for i := range t.simulated[k] {
 			t.judgeMean(b, fmt.Sprintf("%s, %s, response", name, classOf(i)), t.simulated[k][i], &c.simulated, i)
+			if last := &b.Cells[len(b.Cells)-1]; k == 0 && t.fitsRates && last.Verdict != reproduce.Differs {
+				last.Verdict, last.Note = reproduce.Fitted, "the rates are fitted to this column; "+last.Note
+			}
 		}
 	}
 	if t.testbed[k] > 0 {
 		t.judgeTestbed(b, k, &c.testbed)
+		return
 	}
+	short, _ := reproduce.Interval(c.testbed[4])
+	long, _ := reproduce.Interval(c.testbedLonger[4])
+	b.Trend(name+", all, response on the testbed", "N/A", fmt.Sprintf("%.1f after %d, %.1f after %d", short,
+		growingTestbed,
+		long, 2*growingTestbed), long > growth*short,
+		"N/A is a system that is not stable: its mean response grows with the time that it runs", "")
 }
 
 func classOf(i int) string {
@@ -146,19 +167,41 @@ func (t *rerun) noted(s string) string {
 	return s + "; " + t.note
 }
 
+// testbedReasons are measured reasons why an emulated mean is not near the testbed's, by
+// experiment and policy, with seeds 1 to 20.
+var testbedReasons = map[string]string{
+	"exp2 Gc-mu": "Table 7.6 has the testbed's rates of execution 5 to 12 % below those assumed: with rates of .92 " +
+		"it is .590, in the mean of 20 runs",
+	"exp6 LPAS_DG": "the overhead of a policy was not the same in all experiments: with 3 s, in place of the 4 s of " +
+		"experiment 4, it is .360",
+	"exp12 FCFS": "the overhead of a policy was not the same in all experiments: with 3.5 s, in place of the 1.5 s that " +
+		"fit experiment 8, it is .401",
+}
+
 // judgeTestbed compares the emulation with a testbed's single run.
 func (t *rerun) judgeTestbed(b *bench, k int, r *response) {
-	mean, half := reproduce.Interval(r[4])
-	cell, published := policies[k].name+", all, response on the testbed", fmt.Sprintf("%.2f", t.testbed[k])
-	if math.Abs(mean-t.testbed[k]) <= fifth*t.testbed[k] {
-		b.Add(reproduce.Within, cell, published, within95(mean, half), "emulated: service as long as loops that vary by a "+
-			"fortieth, and three seconds more a job; a fifth is allowed, as the testbed had one short run")
-		return
+	mean, _ := reproduce.Interval(r[4])
+	near := 0
+	for _, x := range r[4] {
+		if math.Abs(x-t.testbed[k]) <= fifth*t.testbed[k] {
+			near++
+		}
 	}
-	b.Add(reproduce.Differs, cell, published, within95(mean, half),
-		"emulated, as the other figures of the testbed; this run of the testbed was single and short, from an empty "+
-			"system, its actual arrival rates up to a tenth off and its rates of execution 5 to 12 % below those assumed, "+
-			"which an allocation that gives a class one machine alone magnifies")
+	least, most := slices.Min(r[4]), slices.Max(r[4])
+	v := reproduce.Within
+	note := fmt.Sprintf("a fifth is allowed, as the testbed had one run; emulated: service as long as loops that "+
+		"vary by a fortieth, and %g s more a job", overheads[k])
+	switch {
+	case math.Abs(mean-t.testbed[k]) > fifth*t.testbed[k]:
+		v, note = reproduce.Differs, testbedReasons[t.name+" "+policies[k].name]
+		if note == "" && least <= t.testbed[k] && t.testbed[k] <= most {
+			note = "chance: the testbed had one run, and its figure lies between those of the emulated runs"
+		}
+	case k > 0 && t.name == fittedTestbed:
+		v, note = reproduce.Fitted, note+", which are fitted to this figure"
+	}
+	b.Add(v, policies[k].name+", all, response on the testbed", fmt.Sprintf("%.2f", t.testbed[k]),
+		fmt.Sprintf("%.3f (%.2f to %.2f), %d of %d runs within a fifth", mean, least, most, near, len(r[4])), note)
 }
 
 // compare judges who is best.

@@ -11,7 +11,7 @@ import "godwit/reproduce"
 // testbed of Macs; the simulated figures are judged by the interval that is printed
 // with them, those of the testbed by an emulation of it.
 func Experiments() []reproduce.Experiment {
-	out := []reproduce.Experiment{experiment("LP", "The allocation", "sections 3.3 and 7.2, Tables 7.1 to 7.22",
+	out := []reproduce.Experiment{experiment("LP", "The allocation", "sections 4.4.6 and 7.2, Tables 7.1 to 7.22",
 		allocation)}
 	for i := range tables {
 		t := &tables[i]

@@ -185,12 +185,12 @@ func TestExperiments(t *testing.T) {
 				t.Errorf("experiment %d, %s: N/A %v", n, policies[k].name, na)
 			}
 		}
-		for k, want := range []int{longUnits, longUnits, slowUnits} {
+		for k, want := range []float64{longUnits, longUnits, slowUnits} {
 			if e.system != hiHi {
 				want = manyUnits
 			}
 			if got := r.units(k); got != want {
-				t.Errorf("experiment %d, %s: %d time units, want %d", n, policies[k].name, got, want)
+				t.Errorf("experiment %d, %s: %v time units, want %v", n, policies[k].name, got, want)
 			}
 		}
 	}
@@ -202,6 +202,27 @@ func TestExperiments(t *testing.T) {
 		}
 		if got := fmt.Sprint(e.minutes); got != want {
 			t.Errorf("%s: a time unit took %s minutes, want %s", e.name, got, want)
+		}
+	}
+}
+
+// TestTestbedLengths: the testbed's runs are as long as printed, wherever a figure is
+// published, and nowhere else.
+func TestTestbedLengths(t *testing.T) {
+	rows := specified(t, "7.2 Experiments")[1][1:]
+	if len(rows) != len(tables) {
+		t.Fatalf("%d experiments are specified, %d are here", len(rows), len(tables))
+	}
+	for i, row := range rows {
+		e := &tables[i]
+		for k := range policies {
+			want := 0.
+			if e.testbed[k] > 0 {
+				want = number(t, row[1+k])
+			}
+			if "exp"+row[0] != e.name || e.ran[k] != want {
+				t.Errorf("%s, %s: %v time units, specified are %v", e.name, policies[k].name, e.ran[k], row)
+			}
 		}
 	}
 }

@@ -75,16 +75,24 @@ func TestScenario(t *testing.T) {
 	}
 }
 
-// TestOverhead: on the testbed a job takes its machine three seconds more, whatever a time
-// unit is.
+// TestOverhead: on the testbed a job occupies its machine for the policy's seconds more,
+// whatever a time unit is, and nothing of a run is left out.
 func TestOverhead(t *testing.T) {
-	for minutes, want := range map[float64]float64{2: .025, 3: 1. / 60, 5: .01} {
-		if got := emulated(minutes).overhead.Hours() / timeUnit.Hours(); math.Abs(got-want) > 1e-9 {
-			t.Errorf("%v minutes: %v time units, want %v", minutes, got, want)
+	for _, tt := range []struct {
+		minutes float64
+		want    [3]float64 // time units
+	}{{2, [3]float64{4. / 120, .025, .0125}}, {3, [3]float64{4. / 180, 1. / 60, 1. / 120}}} {
+		e := &rerun{table: &table{minutes: [3]float64{tt.minutes, tt.minutes, tt.minutes}}}
+		for policy, want := range tt.want {
+			w := e.emulated(policy)
+			if got := w.overhead.Hours() / timeUnit.Hours(); math.Abs(got-want) > 1e-9 || w.warmup != 0 {
+				t.Errorf("%v minutes, %s: %v time units, want %v; %v of a run is left out", tt.minutes, policies[policy].name, got,
+					want, w.warmup)
+			}
 		}
 	}
-	if simulated.overhead != 0 {
-		t.Errorf("simulated jobs have an overhead of %v", simulated.overhead)
+	if simulated.overhead != 0 || simulated.warmup == 0 {
+		t.Errorf("simulated jobs have an overhead of %v, and %v of a run is left out", simulated.overhead, simulated.warmup)
 	}
 }
 
@@ -122,25 +130,47 @@ func column(runs int, means ...float64) policyColumn {
 }
 
 func TestJudgeColumns(t *testing.T) {
+	with := func(c policyColumn, testbed ...float64) policyColumn {
+		c.testbed[4] = testbed
+		return c
+	}
 	asPrinted := column(3, .565, .335, .18, .11, .205)
 	late := column(3, .565, .335, .18, .11, .25)
-	late.testbed[4] = []float64{.24, .24}
-	grows, stays := column(2, 0, 0, 0, 0, 10), column(2, 0, 0, 0, 0, 10)
-	grows.longer[4], stays.longer[4] = []float64{20, 20}, []float64{11, 11}
 	far := column(3, 1.31, 1, 1, 1, 1.03)
-	far.testbed[4] = []float64{2, 2}
+	unstable := func(longer, testbed, testbedLonger float64) policyColumn {
+		c := with(column(2, 0, 0, 0, 0, 10), testbed)
+		c.longer[4], c.testbedLonger[4] = []float64{longer, longer}, []float64{testbedLonger}
+		return c
+	}
+	loLoAsPrinted := column(3, .25, .23, .23, .215, .23)
+	loLoAsPrinted.simulated[0] = []float64{.22, .22, .22}
 	for _, tt := range []struct {
 		name               string
 		experiment, policy int
 		column             policyColumn
 		want               string // verdicts in the order of cells
+		unexplained        bool   // of the last cell
 	}{
-		{"as printed, and no testbed", 1, 0, asPrinted, "equal equal equal equal equal differs"},
-		{"all jobs are late", 1, 0, late, "equal equal equal equal differs within"},
-		{"a testbed that is twice as slow", 1, 2, far, "equal equal equal equal equal differs"},
-		{"not stable, and grows", 2, 2, grows, "direction"},
-		{"not stable, and does not grow", 2, 2, stays, "differs"},
-		{"stable, where the text prints N/A", 3, 2, column(2, 0, 0, 0, 0, 2.7), "differs"},
+		{"as printed", 1, 0, with(asPrinted, .24, .24), "equal equal equal equal equal within", false},
+		{"all jobs are late", 1, 0, with(late, .24, .24), "equal equal equal equal differs within", false},
+		{"a testbed a fifth slower", 1, 2, with(far, 1.19), "equal equal equal equal equal within", false},
+		{"a testbed more than a fifth slower", 1, 2, with(far, 1.21), "equal equal equal equal equal differs", true},
+		{"a mean beyond a fifth, with the published figure between runs", 1, 2, with(far, .9, 1.8),
+			"equal equal equal equal equal differs", false},
+		{"a testbed figure beyond a fifth, for a known reason", 12, 2, with(column(3, .26, .26, .27, .26, .26), .28),
+			"equal equal equal equal equal differs", false},
+		{"the figure that Gc-mu's overhead is fitted to", 8, 1, with(column(3, .645, .35, .24, .145, .29), .456),
+			"equal equal equal equal equal fitted", false},
+		{"the figure that FCFS's overhead is fitted to, far off", 8, 2, with(column(3, .62, .37, .28, .205, .32), .2),
+			"equal equal equal equal equal differs", true},
+		{"LPAS_DG of the same experiment", 8, 0, with(column(3, .795, .42, .27, .19, .35), .717),
+			"equal equal equal equal equal within", false},
+		{"the column that rates are fitted to", 9, 0, with(loLoAsPrinted, .27),
+			"differs fitted fitted fitted fitted within", false},
+		{"not stable, and grows", 2, 2, unstable(20, 4, 8), "direction direction", false},
+		{"not stable, and grows on the testbed alone", 2, 2, unstable(11, 4, 8), "differs direction", false},
+		{"not stable, and does not grow on the testbed", 2, 2, unstable(20, 4, 5), "direction differs", true},
+		{"stable, where the text prints N/A", 3, 2, unstable(0, 4, 8), "differs direction", false},
 	} {
 		b := &bench{&reproduce.Bench{}}
 		e := &rerun{table: &tables[tt.experiment-1]}
@@ -153,8 +183,8 @@ func TestJudgeColumns(t *testing.T) {
 				t.Errorf("%s: cell %s", tt.name, c.Cell)
 			}
 		}
-		if strings.Join(got, " ") != tt.want {
-			t.Errorf("%s: %v, want %s", tt.name, got, tt.want)
+		if strings.Join(got, " ") != tt.want || b.Cells[len(b.Cells)-1].Unexplained() != tt.unexplained {
+			t.Errorf("%s: %v, want %s; %+v", tt.name, got, tt.want, b.Cells[len(b.Cells)-1])
 		}
 	}
 }
@@ -201,7 +231,7 @@ func TestIntroduce(t *testing.T) {
 			t.Errorf("experiment %d: %q, want %q", i+1, e.note, want)
 		}
 		machines := fmt.Sprintf("%d machines", len(e.system.mu[0]))
-		if len(b.Setup) != 2 || !strings.Contains(b.Setup[0], machines) || !strings.Contains(b.Setup[0], "seeds from 9") {
+		if len(b.Setup) != 3 || !strings.Contains(b.Setup[0], machines) || !strings.Contains(b.Setup[0], "seeds from 9") {
 			t.Errorf("experiment %d: %q", i+1, b.Setup)
 		}
 	}

@@ -16,7 +16,7 @@ func Compare(schedulers []string) (reproduce.Experiment, error) {
 			return reproduce.Experiment{}, err
 		}
 	}
-	return experiment("compare", "Schedulers side by side", "section 4.1; the requests of section 5.2.2.1",
+	return experiment("compare", "Schedulers side by side", "section 4.1; the requests of section 5.2.2.1", fewSeeds,
 		func(b *bench) error {
 			return compare(b, schedulers)
 		}), nil
@@ -29,7 +29,7 @@ func compare(b *bench, schedulers []string) error {
 	for _, m := range group1Trials {
 		for _, s := range group1Runs {
 			for _, p := range schedulers {
-				rs = append(rs, request{p, s, m})
+				rs = append(rs, request{policy: p, runs: s, trials: m})
 			}
 		}
 	}

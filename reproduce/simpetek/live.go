@@ -52,11 +52,11 @@ func live(b *bench) error {
 		"nobody is told", liveRuns, liveTask, liveSpread, liveSpeeds)
 	b.Say("a chunk costs its node %v, each message the coordinator %v; every result is a message", liveMessage, liveServe)
 	b.Say("efficiency is the time of work that could be divided at will, over the makespan; mean of %d runs, seeds %d "+
-		"to %d", seeds, b.Seed, b.Seed+seeds-1)
+		"to %d", b.seeds, b.Seed, b.Seed+uint64(b.seeds)-1)
 	var ss []*sweep.Scenario
 	for _, p := range livePolicies {
 		for _, w := range liveWorlds {
-			for k := range seeds {
+			for k := range b.seeds {
 				var nodes []sweep.Node
 				for i, v := range liveSpeeds {
 					nodes = append(nodes, sweep.Node{Name: fmt.Sprint(i + 1), Slots: 1, Time: time.Duration(float64(liveTask) / v)})
@@ -81,8 +81,8 @@ func live(b *bench) error {
 	for i, p := range livePolicies {
 		row := []string{p}
 		for k := range liveWorlds {
-			at := (i*len(liveWorlds) + k) * seeds
-			mean, least, chunks, lost := efficiency(reports[at : at+seeds])
+			at := (i*len(liveWorlds) + k) * b.seeds
+			mean, least, chunks, lost := efficiency(reports[at : at+b.seeds])
 			row = append(row, fmt.Sprintf("%.4f (%.4f)", mean, least), fmt.Sprintf("%.0f", chunks), fmt.Sprintf("%.0f", lost))
 			best[k] = max(best[k], mean)
 			if i == 0 {
@@ -93,9 +93,9 @@ func live(b *bench) error {
 	}
 	b.Tables = append(b.Tables, table)
 	for k, w := range liveWorlds {
-		b.Trend("default ("+chunk.Default+"), "+w.name, fmt.Sprintf("the project's mark: %g", liveMark),
+		b.Own("default ("+chunk.Default+"), "+w.name, fmt.Sprintf("the project's mark: %g", liveMark),
 			fmt.Sprintf("%.4f", ours[k]), ours[k] >= liveMark, "the least over seeds", "")
-		b.Trend("default beside the best, "+w.name, fmt.Sprintf("at most %g less", liveNearBest),
+		b.Own("default beside the best, "+w.name, fmt.Sprintf("at most %g less", liveNearBest),
 			fmt.Sprintf("%.4f, best %.4f", ours[k], best[k]), ours[k] >= best[k]-liveNearBest, "", "")
 	}
 	return nil

@@ -324,15 +324,15 @@ type judged struct {
 // onTraces are all cells of those experiments on traces that take a second or so.
 var onTraces = map[string][]judged{
 	"E3": {
-		{"SDSC-like: A, equal", "182.0 ± 9.6", reproduce.Direction},
+		{"SDSC-like: A, equal", "182.0 ± 9.6", reproduce.Fitted},
 		{"SDSC-like: A, scheme 1", "180.3 ± 10.8", reproduce.Differs},
-		{"SDSC-like: A, scheme 2", "181.3 ± 9.1", reproduce.Direction},
+		{"SDSC-like: A, scheme 2", "181.3 ± 9.1", reproduce.Within},
 		{"SDSC-like: A of the other schemes is that of equal weights", "within 1 %", reproduce.Differs},
 		{"SDSC-like: S of the other schemes is that of equal weights", "within 2 %", reproduce.Differs},
 		{"SDSC-like: F of the other schemes is that of equal weights", "within 2 %", reproduce.Direction},
-		{"LRI-like: A, equal", "324.4 ± 22.3", reproduce.Direction},
-		{"LRI-like: A, scheme 1", "326.8 ± 21.2", reproduce.Direction},
-		{"LRI-like: A, scheme 2", "323.9 ± 21.1", reproduce.Direction},
+		{"LRI-like: A, equal", "324.4 ± 22.3", reproduce.Fitted},
+		{"LRI-like: A, scheme 1", "326.8 ± 21.2", reproduce.Within},
+		{"LRI-like: A, scheme 2", "323.9 ± 21.1", reproduce.Within},
 		{"LRI-like: A of the other schemes is that of equal weights", "within 1 %", reproduce.Direction},
 		{"LRI-like: S of the other schemes is that of equal weights", "within 1.5 %", reproduce.Direction},
 		{"LRI-like: F of the other schemes is that of equal weights", "within 5 %", reproduce.Direction},

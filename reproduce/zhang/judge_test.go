@@ -2,6 +2,7 @@ package zhang
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,5 +144,28 @@ func TestCorrelate(t *testing.T) {
 	}
 	if r := correlate([]float64{1, 2, 3}, []float64{1, 0, 1}); math.Abs(r) > 1e-12 {
 		t.Errorf("got %v", r)
+	}
+}
+
+// TestFallOfC: a C that does not fall is explained by chance alone only where the published
+// fall is within chance, too.
+func TestFallOfC(t *testing.T) {
+	for _, tt := range []struct {
+		set  *set
+		why  string
+		want []string
+	}{
+		{&set{name: "SDSC", watched: &trace.Trace{}}, "within chance", []string{"within chance"}},
+		{&set{name: "DEUG", watched: &trace.Trace{}}, "within chance", []string{"within chance; ", "these hosts cause " +
+			"10192"}},
+		{&set{name: "LRI", watched: &trace.Trace{}}, "", []string{"where 10192 are false here"}},
+		{&set{name: "LRI", original: true}, "", []string{""}},
+	} {
+		got := tt.set.fallOfC(claim{why: tt.why}, outcome{fa: 10192}).why
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) || (got == "") != (want == "") {
+				t.Errorf("%s: got %q, want %q in it", tt.set.label(), got, want)
+			}
+		}
 	}
 }

@@ -3,6 +3,7 @@ package zhang
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"godwit/reproduce"
 	"godwit/sim"
@@ -152,7 +153,7 @@ func (b *bench) scanCell(s *set, c scanCell, out *scans, trends map[string]claim
 	k := trends[c.figure]
 	if c.figure == "C" && c.n > 1 && !(s.name == "UCB" && c.p == 1) {
 		first, last := out[0][p], out[c.n-1][p]
-		k = chanceTrend(claim{last.correct() < first.correct(), "C falls with N", ""}, first, last)
+		k = s.fallOfC(chanceTrend(claim{last.correct() < first.correct(), "C falls with N", ""}, first, last), last)
 	}
 	if c.note != "" {
 		k.says = c.note + "; " + k.says
@@ -252,6 +253,23 @@ func chanceTrend(c claim, from, to outcome) claim {
 	return c
 }
 
+// fallOfC adds to a claim about C the reason why it does not fall with N although the
+// published fall is beyond chance. last is the outcome of the most days.
+func (s *set) fallOfC(c claim, last outcome) claim {
+	why := map[string]string{
+		"DEUG": "the published fall is beyond chance: 28392 false alarms at N = 6 and P = 1 min, and at this P these " +
+			"hosts cause %.0f, since a host's days are a little alike (mean daily rho +0.10, published -0.07) and " +
+			"predicted exits recur",
+		"LRI": "the published predictions are hardly ever right, 1 to 2 of 248 to 902, where %.0f are false here: these " +
+			"hosts' exits recur, since a host's days are a little alike (mean daily rho +0.14, published -0.20)",
+	}[s.name]
+	if why == "" || s.original {
+		return c
+	}
+	c.why = strings.TrimPrefix(c.why+"; "+fmt.Sprintf(why, last.fa), "; ")
+	return c
+}
+
 // correctByDays judges that C falls with N, for each P. In UCB with P = 1 min it
 // is published to rise, by less than chance.
 func (b *bench) correctByDays(s *set, out *scans) {
@@ -265,7 +283,7 @@ func (b *bench) correctByDays(s *set, out *scans) {
 			c = claim{!holds, "", fmt.Sprintf("the published rise, 149 of 4599 to 671 of 19238, is itself within chance: %.1f "+
 				"standard errors", z)}
 		} else {
-			c = chanceTrend(c, first, last)
+			c = s.fallOfC(chanceTrend(c, first, last), last)
 		}
 		b.statement(s, fmt.Sprintf("C from N = 1 to 6, P = %d min", minutes), published,
 			fmt.Sprintf("%.2f to %.2f %%", first.correct(), last.correct()), c)

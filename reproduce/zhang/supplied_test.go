@@ -32,10 +32,10 @@ func TestSuppliedTraces(t *testing.T) {
 		cells      int
 		published  map[string]string
 	}{
-		{"E1", 16, map[string]string{"UCB: A, N = 1": "4934", "UCB: S, N = 1": "2329", "UCB: F, N = 1": "2546",
+		{"E1", 20, map[string]string{"UCB: A, N = 1": "4934", "UCB: S, N = 1": "2329", "UCB: F, N = 1": "2546",
 			"UCB: success, N = 6": "74.17 %", "DEUG: A, N = 1": "6481", "DEUG: success, N = 1": "53.31 %",
 			"DEUG: success, N = 1, as printed": "44.78 %"}},
-		{"E2", 13, map[string]string{"UCB: A, T = 0 %": "9897", "UCB: A, T = 10 %": "8092", "UCB: A, T = 20 %": "5883",
+		{"E2", 14, map[string]string{"UCB: A, T = 0 %": "9897", "UCB: A, T = 10 %": "8092", "UCB: A, T = 20 %": "5883",
 			"UCB: A, T = 30 %": "5882", "UCB: T = 0 is FCFS, A/S/F": "equal", "DEUG: T = 0 is FCFS, A/S/F": "equal"}},
 		{"E8", 91, map[string]string{"UCB: N = 6, P = 10 min: CP1": "3644", "UCB: N = 6, P = 10 min: D": "64.89 %",
 			"UCB: N = 1, P = 10 min: C": "30.94 %", "SDSC: N = 6, P = 10 min: CP1": "306", "LRI: N = 1, P = 10 min: CP1": "2",

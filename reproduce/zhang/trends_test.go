@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"godwit/reproduce"
 	"godwit/sim"
@@ -83,16 +84,16 @@ func TestJudgeDays(t *testing.T) {
 		{"the original itself", original("UCB"), days(4934, 2329, 2546, [3]float64{.8, .9, .7}), counts{9000, 4000, 5000}, 4,
 			0},
 		{"more is placed with more days", like("UCB"), days(4934, 2329, 2546, [3]float64{1.1, .9, .7}),
-			counts{9000, 4000, 5000}, 0, 1},
+			counts{9000, 4000, 5000}, 0, 2},
 		{"S falls faster than F", like("UCB"), days(4934, 2329, 2546, [3]float64{.8, .7, .9}), counts{9000, 4000, 5000}, 0,
-			2},
+			3},
 		{"FCFS succeeds more often", like("UCB"), days(4934, 2329, 2546, [3]float64{.8, .9, .7}), counts{9000, 8000, 1000}, 0,
-			1},
+			2},
 	} {
 		b := newBench()
-		b.judgeDays(tt.set, 4934, 2329, 2546, 47.77, 74.17, false, tt.base, tt.n)
+		b.judgeDays(tt.set, 4934, 2329, 2546, 47.77, 74.17, false, tt.base, tt.n, "")
 		count := reproduce.Count(b.Cells)
-		if len(b.Cells) != 6 || count[reproduce.Equal] != tt.equal || count[reproduce.Differs] != tt.differs {
+		if len(b.Cells) != 8 || count[reproduce.Equal] != tt.equal || count[reproduce.Differs] != tt.differs {
 			t.Errorf("%s: %v, %+v", tt.name, count, b.Cells)
 		}
 		if len(b.Figures) != 2 || len(b.Figures[0].Curves) != 3 || len(b.Figures[1].Curves[0].X) != mostDays {
@@ -102,7 +103,7 @@ func TestJudgeDays(t *testing.T) {
 	// DEUG's success is recomputed from its counts; what is printed cannot be obtained.
 	b := newBench()
 	b.judgeDays(like("DEUG"), 6481, 3359, 2942, 53.31, 81.34, true, counts{9000, 4000, 5000},
-		days(6481, 3359, 2942, [3]float64{.8, .9, .7}))
+		days(6481, 3359, 2942, [3]float64{.8, .9, .7}), "")
 	cells := cellsBy(t, b)
 	if c := cells["success, N = 1, as printed"]; c.Verdict != reproduce.Unrecoverable || c.Published != "44.78 %" {
 		t.Errorf("%+v", c)
@@ -115,6 +116,133 @@ func TestJudgeDays(t *testing.T) {
 	}
 	if got := rate(2329, 2546); math.Abs(got-47.77) > .005 {
 		t.Errorf("UCB's counts make %.2f %%", got)
+	}
+}
+
+// TestCountsByFittedLength: the count that the length of a job is fitted to is not counted
+// as reproduced, the others are judged by 5 %, and trends are judged beside them.
+func TestCountsByFittedLength(t *testing.T) {
+	base := counts{9000, 4000, 5000}
+	for _, tt := range []struct {
+		name string
+		set  *set
+		n    []counts
+		want map[string]reproduce.Verdict
+	}{
+		{"as published", like("UCB").fitted(), days(4934, 2329, 2546, [3]float64{.8, .9, .7}), map[string]reproduce.Verdict{
+			"A, N = 1": reproduce.Within, "S, N = 1": reproduce.Within, "F, N = 1": reproduce.Within,
+			"success, N = 1": reproduce.Within, "A, S and F fall as N rises": reproduce.Direction}},
+		{"the mark itself", like("DEUG").fitted(), days(4934, 2329, 2546, [3]float64{.8, .9, .7}),
+			map[string]reproduce.Verdict{"A, N = 1": reproduce.Fitted, "S, N = 1": reproduce.Within}},
+		{"4 % and 6 % off", like("UCB").fitted(), days(1.04*4934, .94*2329, 1.06*2546, [3]float64{.8, .9, .7}),
+			map[string]reproduce.Verdict{"A, N = 1": reproduce.Within, "S, N = 1": reproduce.Differs,
+				"F, N = 1": reproduce.Differs, "A, S and F fall as N rises": reproduce.Direction}},
+		{"the mark, 6 % off", like("DEUG").fitted(), days(1.06*4934, 2329, 2546, [3]float64{.8, .9, .7}),
+			map[string]reproduce.Verdict{"A, N = 1": reproduce.Differs}},
+		{"near, but rising", like("UCB").fitted(), days(4934, 2329, 2546, [3]float64{1.1, .9, .7}),
+			map[string]reproduce.Verdict{"A, N = 1": reproduce.Within, "A, S and F fall as N rises": reproduce.Differs}},
+		{"without a fitted length", like("UCB"), days(4934, 2329, 2546, [3]float64{.8, .9, .7}),
+			map[string]reproduce.Verdict{"A, N = 1": reproduce.Direction}},
+		{"an original", original("UCB").fitted(), days(4934, 2329, 2546, [3]float64{.8, .9, .7}),
+			map[string]reproduce.Verdict{"A, N = 1": reproduce.Equal}},
+	} {
+		b := newBench()
+		b.judgeDays(tt.set, 4934, 2329, 2546, 47.77, 74.17, false, base, tt.n, "a reason")
+		cells := cellsBy(t, b)
+		for name, want := range tt.want {
+			c := cells[name]
+			if c.Verdict != want || c.Unexplained() && strings.Contains(name, ", N = 1") {
+				t.Errorf("%s: %s: %+v, want %s", tt.name, name, c, want)
+			}
+		}
+	}
+}
+
+// TestFittedLengths: of whole minutes around a fitted length none comes nearer to the
+// published count, and a set has the length in its scenarios.
+func TestFittedLengths(t *testing.T) {
+	b := &bench{&reproduce.Bench{Options: reproduce.Options{Seed: 1}}}
+	run := func(s *set, spec string, seed uint64, minutes int) *sim.Report {
+		c := s.scenario(spec, seed)
+		if got := c.Workload.Classes[0].Work; got != s.job.takes || s.job != jobLengths[s.name] {
+			t.Errorf("%s: a job takes %v, fitted are %v", s.name, got, s.job)
+		}
+		c.Workload.Classes[0].Work += time.Duration(minutes) * time.Minute
+		r, err := sim.Run(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	ucb, err := b.fittedReplicas("ucb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	weighed := func(name string) (sets []*set) {
+		for k := range weightRuns {
+			s, err := b.weightSet(name, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sets = append(sets, s)
+		}
+		return sets
+	}
+	for _, tt := range []struct {
+		sets      []*set
+		spec      string
+		published float64
+		of        func(*sim.Report) uint64
+	}{
+		{ucb, reproduce.FCFS, 9897, func(r *sim.Report) uint64 { return r.Allocated }},
+		{weighed("sdsc"), weightSpec, 182, func(r *sim.Report) uint64 { return r.PerDay[weightDays-1].Allocated }},
+		{weighed("lri"), weightSpec, 324.4, func(r *sim.Report) uint64 { return r.PerDay[weightDays-1].Allocated }},
+	} {
+		var off [3]float64
+		for i := range off {
+			mean := 0.
+			for k, s := range tt.sets {
+				mean += float64(tt.of(run(s, tt.spec, b.Seed+uint64(k), i-1))) / float64(len(tt.sets))
+			}
+			off[i] = math.Abs(mean - tt.published)
+		}
+		if off[1] > off[0] || off[1] > off[2] {
+			t.Errorf("%s: with a minute less, as fitted and with a minute more the count is off by %.1f", tt.sets[0].name, off)
+		}
+	}
+}
+
+// TestExitsAlike: hosts that leave as often on the next day as on one correlate fully, and
+// hosts that take turns the other way round.
+func TestExitsAlike(t *testing.T) {
+	days := func(exits ...[2]int) *set {
+		tr := &trace.Trace{Start: reproduce.Epoch, End: reproduce.Epoch.Add(2 * reproduce.Day)}
+		for i, perDay := range exits {
+			h := &trace.History{Host: fmt.Sprint(i)}
+			for d, n := range perDay {
+				for k := range 2*n + 1 {
+					state := trace.Available
+					if k%2 == 1 {
+						state = trace.Unavailable
+					}
+					at := reproduce.Epoch.Add(time.Duration(d)*reproduce.Day + time.Duration(k)*time.Hour)
+					if err := h.Append(at, state, 1); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			h.Extend(tr.End)
+			tr.Hosts = append(tr.Hosts, trace.Host{History: h})
+		}
+		return &set{name: "UCB", watched: tr, hosts: tr}
+	}
+	for _, tt := range []struct {
+		set  *set
+		want float64
+	}{{days([2]int{1, 1}, [2]int{2, 2}, [2]int{4, 4}), 1}, {days([2]int{1, 4}, [2]int{2, 3}, [2]int{3, 2}), -1}} {
+		if got := tt.set.exitsAlike(); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("got %v, want %v", got, tt.want)
+		}
 	}
 }
 
@@ -167,7 +295,7 @@ func TestJudgeThresholds(t *testing.T) {
 			"success rises with T"}},
 	} {
 		b := newBench()
-		b.judgeThresholds(like(tt.set), ts, tt.base, tt.t)
+		b.judgeThresholds(like(tt.set), ts, tt.base, tt.t, "")
 		cells := cellsBy(t, b)
 		failed := 0
 		for _, name := range tt.fails {

@@ -22,6 +22,9 @@ func Run(s *Scenario) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Wrap != nil {
+		p = s.Wrap(p)
+	}
 	w := &world{Scenario: s, policy: p, left: s.Runs, nodes: make([]node, len(s.Nodes)), byPolicy: map[chunk.Node]int{},
 		report: &Report{Policy: s.Policy, Bound: s.bound(), Nodes: make([]NodeReport, len(s.Nodes))}}
 	w.ranker, _ = p.(chunk.Ranker)

@@ -12,8 +12,10 @@ import (
 // A Scenario is one sweep on some nodes, by one policy.
 type Scenario struct {
 	Policy string // as chunk.Parse reads it; "" is chunk.Default
-	Runs   int64  // 1 to MaxRuns
-	Trials int    // Monte Carlo trials of each run; 0 is 1
+	// Wrap returns a policy that takes the place of Policy's; nil leaves it as it is.
+	Wrap   func(chunk.Policy) chunk.Policy
+	Runs   int64 // 1 to MaxRuns
+	Trials int   // Monte Carlo trials of each run; 0 is 1
 	Nodes  []Node
 
 	// Chunk is what a chunk costs its node before it begins: the way there and back.
