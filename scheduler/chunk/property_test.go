@@ -17,7 +17,9 @@ var specs = []string{
 	"static", "gss",
 	"gss:least=3", "tss", "tss:first=40,last=4", "fsc", "fsc:ratio=0.01", "factoring", "factoring:cv=0.5",
 	"factoring:cv=0", "wf", "awf", "awf:x=4",
-	"paced", "paced:rate=0.5,longest=3",
+	"paced", "paced:rate=0.5,longest=3", "mi", "mi:rounds=9,transfer=0.2", "umr", "umr:transfer=0.1,latency=2,start=0",
+	"umr:rounds=7,latency=0", "mrrs", "mrrs:transfer=0.05,latency=1,start=2", "rumr", "rumr:error=0.7,latency=0",
+	"rumr:error=1,start=0", "rumr:error=0",
 }
 
 // Every policy has a test.
