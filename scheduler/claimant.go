@@ -77,8 +77,8 @@ func (cs *claims) comesBefore(a, b *claimant) int {
 		cmp.Compare(a.arrival, b.arrival))
 }
 
-// sorting returns what rules that sort jobs go by. It is the same for the life of a job, since
-// queues are kept in this order.
+// sorting returns the job's key for job sorting rules. The key never changes, because queues are
+// kept in its order.
 func (j *job) sorting() (s share.Sorting) {
 	if at, ok := j.deadline(); ok {
 		s.Due = at
@@ -87,8 +87,8 @@ func (j *job) sorting() (s share.Sorting) {
 	return s
 }
 
-// fairer orders the jobs of one claimant: by priority, then as a rule that sorts jobs wants it,
-// then the one with the fewest slots by its weight, then by arrival.
+// fairer orders the jobs of one claimant by priority, by the job sorting rule if there is one, by
+// the number of slots relative to the weight, and by arrival.
 func (cs *claims) fairer(a, b *job) int {
 	return cmp.Or(-cmp.Compare(a.priority, b.priority), cs.fair.terms.First.Compare(a.sorting(), b.sorting()),
 		cmp.Compare(float64(a.held+a.given)/a.parts(), float64(b.held+b.given)/b.parts()), cmp.Compare(a.arrival, b.arrival))

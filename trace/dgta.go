@@ -11,38 +11,38 @@ import (
 
 const (
 	dayMillis = int64(24 * time.Hour / time.Millisecond)
-	// mostDays is the most days that files count from second 0 again: ten years.
+	// mostDays is the maximum number of days in a host's files, ten years.
 	mostDays = 3660
-	// maxCycles is more than any processor's cycles in a second.
+	// maxCycles is an upper bound of a processor's cycles per second.
 	maxCycles = 1e15
 )
 
-// Days reads one host of a Desktop Grid Trace Archive set, from one file or from several in
-// order of time, as Zhang describes it (section 6.1.2). A line has the start and the end of a
-// time, in seconds, and the cycles per second that a task got then, -1 where the host was
-// unavailable. A host that gives 0 cycles is busy with its owner's programs: there, and of no use.
-// A fourth column, as in section 6.1.4, is the Job Execution Availability: with 0 no task
-// could run, whatever the cycles. A header line may precede the rows.
+// Days reads a host of a Desktop Grid Trace Archive set from one or several files in order of time, in
+// the format of Zhang (section 6.1.2). A row contains the start and the end of an interval in seconds
+// and the cycles per second that a task received. -1 cycles mean an unavailable host, and 0 cycles a
+// host that is busy with its owner's programs. The optional fourth column of section 6.1.4 is the Job
+// Execution Availability, 0 or 1. If it is 0, no task could run. A header line can precede the rows.
 //
-// Seconds are those of Unix, or of a day: a file that begins before second 86,400 counts from
-// the day's start. A row that starts at second 0 after another row begins the next day.
+// A file whose first row starts before second 86,400 counts seconds from the start of a day, otherwise
+// from 1970. Within such a file a row that starts at second 0 is the start of the next day.
 type Days struct {
 	host      string
 	o         ReadOptions
 	b         *builder
-	most      float64 // cycles per second
+	most      float64 // cycles per second of the whole machine
 	synthetic string
-	next      int64  // start of the day after the last one that was read, in Unix milliseconds
-	days      int    // days that count from 0
-	last      string // file that was read last
+	next      int64  // start of the day after the last day, in Unix milliseconds
+	days      int    // number of days that count from 0
+	last      string // name of the last file
 
-	// Time of day at which these days start, and the longest of them, in milliseconds.
+	// opens is the time of day at which these days start, and length the greatest length of a day,
+	// both in milliseconds.
 	opens, length int64
-	irregular     bool // files in Unix seconds were read, or days start at different times
+	irregular     bool // a file has Unix seconds, or days start at different times of day
 }
 
-// NewDays returns a reader of the host's files. ReadOptions.Epoch is the start of the first day
-// of files that count from 0.
+// NewDays returns a reader of the host's files. ReadOptions.Epoch is the start of the first day that
+// counts from 0.
 func NewDays(host string, o ReadOptions) *Days {
 	d := &Days{host: host, o: o, b: newBuilder(), most: o.MaxCycles}
 	if !o.Epoch.IsZero() {
@@ -51,8 +51,8 @@ func NewDays(host string, o ReadOptions) *Days {
 	return d
 }
 
-// Read reads a file of the host. If it counts from second 0, this is the time first, or, if first
-// is zero, the start of the day after the last one that was read.
+// Read reads a file of the host. If the file counts from second 0, first is the start of its first
+// day. A zero first means the day after the previous file.
 func (d *Days) Read(name string, first time.Time, r io.Reader) error {
 	in, err := plain(name, r)
 	if err != nil {
@@ -68,8 +68,8 @@ func (d *Days) Read(name string, first time.Time, r io.Reader) error {
 // Count returns the number of days that count from 0.
 func (d *Days) Count() int { return d.days }
 
-// Trace returns the host's trace. Its Window is the part of the day that its days describe, if
-// they count from 0.
+// Trace returns the host's trace. If days count from 0, the trace's Window is the part of the day
+// that they describe.
 func (d *Days) Trace() (*Trace, error) {
 	t := &Trace{Name: d.host}
 	if err := d.build(t); err != nil {
@@ -82,8 +82,7 @@ func (d *Days) Trace() (*Trace, error) {
 	return t, nil
 }
 
-// window returns the part of the day that days which count from 0 describe, the whole day if
-// that is unknown.
+// window returns the part of the day that the host's days describe, or the whole day if it is unknown.
 func (d *Days) window() Window {
 	w := Window{time.Duration(d.opens) * time.Millisecond, time.Duration(d.opens+d.length) * time.Millisecond}
 	if d.irregular || d.days == 0 || w.Check() != nil || w.Whole() {
@@ -92,7 +91,7 @@ func (d *Days) window() Window {
 	return w
 }
 
-// starts notes the start of a file's first day that counts from 0.
+// starts records the start of a file's first day.
 func (d *Days) starts(at int64) {
 	opens := ((at % dayMillis) + dayMillis) % dayMillis
 	d.irregular = d.irregular || d.days > 0 && opens != d.opens
@@ -100,11 +99,11 @@ func (d *Days) starts(at int64) {
 	d.days++
 }
 
-// lines reads a file whose first day starts at that time.
+// lines reads a file whose first day starts at start.
 func (d *Days) lines(lines *lineReader, start int64) error {
 	d.last = lines.file
 	rows, header, relative := 0, false, false
-	end := int64(0) // of the row before, as the file has it
+	end := int64(0) // end of the previous row in the file's own seconds
 	for line, ok := lines.next(); ok; line, ok = lines.next() {
 		if line == "" || line[0] == '#' {
 			if l, ok := strings.CutPrefix(line, "# synthetic: "); ok {
@@ -151,8 +150,8 @@ func (d *Days) lines(lines *lineReader, start int64) error {
 	return lines.err
 }
 
-// nextDay returns the start of the day that a row begins, which starts before the end of the row
-// before.
+// nextDay returns the start of the next day if a row that starts before the end of the previous row is
+// the first row of a day.
 func (d *Days) nextDay(from, end, start int64, relative bool) (int64, error) {
 	switch {
 	case !relative || from != 0:
@@ -168,7 +167,7 @@ func (d *Days) nextDay(from, end, start int64, relative bool) (int64, error) {
 	return start + dayMillis, nil
 }
 
-// build makes the trace of what was read.
+// build makes the trace from all rows.
 func (d *Days) build(t *Trace) error {
 	if t.Synthetic == "" {
 		t.Synthetic = d.synthetic
@@ -182,7 +181,7 @@ func (d *Days) build(t *Trace) error {
 	return d.b.build(t, Unobserved)
 }
 
-// dgtaHeader reports whether the fields are a line of column names: "start end cycles", say.
+// dgtaHeader reports whether the fields are column names, for example "start end cycles".
 func dgtaHeader(f []string) bool {
 	if len(f) < 3 {
 		return false
@@ -191,7 +190,7 @@ func dgtaHeader(f []string) bool {
 	return strings.HasPrefix(name, "start") || strings.HasPrefix(name, "begin")
 }
 
-// dgtaRow reads the columns of a row; cpu is in cycles per second.
+// dgtaRow parses a row. The row's cpu is in cycles per second.
 func dgtaRow(f []string) (r row, err error) {
 	if len(f) != 3 && len(f) != 4 {
 		return row{}, fmt.Errorf("%d fields; a line is start, end and cycles, and may have the availability, 0 or 1", len(f))

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A host's days are the same history from one file, from a file a day, and in Unix seconds.
+// A host's history is the same from one file, from a file per day, and from Unix seconds.
 func TestDaysReadAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := time.Date(2005, 2, 28, 0, 0, 0, 0, time.UTC)
@@ -45,8 +45,8 @@ func TestDaysReadAlike(t *testing.T) {
 	})
 }
 
-// A file of days in Unix seconds is not moved, whatever its number; a day can be left out; and
-// cycles are compared over all files of the host.
+// Files in Unix seconds keep their times, days can be missing, and the maximum of cycles is taken over
+// all files of the host.
 func TestDaysInSeveralFiles(t *testing.T) {
 	d := NewDays("h", ReadOptions{})
 	for i, f := range []struct {

@@ -205,8 +205,8 @@ func Sniff(name string, head []byte) (Format, error) {
 	return "", fmt.Errorf("%s: of no format known here: name one of %v", name, Formats())
 }
 
-// dgtaFour reports whether four fields are a row of a DGTA file and no host of an AVT file, which
-// has the number of sessions second: 1, and then the start and the end.
+// dgtaFour reports whether four fields are a row of a DGTA file. In an AVT file four fields are a host
+// with a single session: its name, 1, and the start and the end.
 func dgtaFour(fields []string) bool {
 	if _, err := dgtaRow(fields); err != nil {
 		return false

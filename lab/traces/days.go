@@ -19,27 +19,27 @@ import (
 // resourceFile is the list of machines in a Desktop Grid Trace Archive set.
 const resourceFile = "Resourceinfo.dat"
 
-// A dayFile is a file of a host, and what its name says of the day.
+// A dayFile is a trace file of a host.
 type dayFile struct {
 	path string
-	name string // without what names the host
+	name string // file name without the host's name
 }
 
-// A hostFiles is a host of a set, and its files.
+// A hostFiles is a host of a set with its files.
 type hostFiles struct {
 	name  string
 	files []dayFile
 }
 
-// readTraceDir reads a Desktop Grid Trace Archive set. A host is one of
+// readTraceDir reads a Desktop Grid Trace Archive set. These layouts are supported:
 //
-//   - a directory in it, with a file a day;
-//   - files named HOST or HOST.ANYTHING in it;
-//   - the directory itself, if all files in it are named as days: 2005-02-28, day3, or 3. With
-//     numbers alone, the first file has to count from second 0, as hosts can have numbers, too.
+//   - HOST/DAY: a directory per host and a file per day;
+//   - HOST or HOST.DAY: files in the set's directory;
+//   - DAY: the directory contains a single host. All names are days: 2005-02-28, day3 or 3. If names
+//     are numbers, the first file has to count from second 0, because hosts can have numbers, too.
 //
-// Files that count from second 0 are days: of that date or number, or else one after the other,
-// in the order of their names.
+// The day of a file that counts from second 0 is the date or the number in its name. Without such
+// names, days follow in the order of file names.
 func readTraceDir(dir string, o trace.ReadOptions) (*trace.Trace, error) {
 	resources := map[string]trace.Resource{}
 	list := filepath.Join(dir, resourceFile)
@@ -67,12 +67,12 @@ func readTraceDir(dir string, o trace.ReadOptions) (*trace.Trace, error) {
 	}
 	set, err := trace.Join(filepath.Base(dir), parts)
 	if err == nil && most < 2 {
-		set.Window = trace.Window{} // hosts of a day at most: their seconds may be Unix seconds
+		set.Window = trace.Window{} // with a single day per host, seconds can be Unix seconds
 	}
 	return set, err
 }
 
-// hostsIn returns the hosts of a set, in the order of their names.
+// hostsIn returns the hosts of a set in the order of names.
 func hostsIn(dir string, resources map[string]trace.Resource) ([]hostFiles, error) {
 	plain, folders, err := entriesOf(dir)
 	if err != nil {
@@ -127,8 +127,8 @@ func hostsIn(dir string, resources map[string]trace.Resource) ([]hostFiles, erro
 	return hosts, nil
 }
 
-// entriesOf returns the names of a directory's files and directories, but for hidden ones and
-// the list of resources.
+// entriesOf returns the names of a directory's files and directories, except hidden entries and the
+// list of resources.
 func entriesOf(dir string) (plain, folders []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -146,7 +146,7 @@ func entriesOf(dir string) (plain, folders []string, err error) {
 	return plain, folders, nil
 }
 
-// areDays reports whether the files are all days, and none is a known host.
+// areDays reports whether all file names are days, and no name is a known host.
 func areDays(dir string, names []string, resources map[string]trace.Resource) bool {
 	numbers := false
 	for _, name := range names {
@@ -160,7 +160,7 @@ func areDays(dir string, names []string, resources map[string]trace.Resource) bo
 	return !numbers || countsFromZero(filepath.Join(dir, names[0]))
 }
 
-// countsFromZero reports whether a file's seconds are those of a day.
+// countsFromZero reports whether a file counts seconds from the start of a day.
 func countsFromZero(path string) bool {
 	d := trace.NewDays("day", trace.ReadOptions{})
 	if files.Read(path, func(r io.Reader) error { return d.Read(path, time.Time{}, r) }) != nil {
@@ -170,7 +170,7 @@ func countsFromZero(path string) bool {
 	return err == nil && t.Start.Unix() >= 0 && t.Start.Unix() < 24*60*60
 }
 
-// read reads a host's files in order of time. It returns the number of days that count from 0, too.
+// read reads a host's files in order of time. It also returns the number of days that count from 0.
 func (h *hostFiles) read(o trace.ReadOptions) (*trace.Trace, int, error) {
 	if len(h.files) > 1 {
 		slices.SortStableFunc(h.files, func(a, b dayFile) int {
@@ -188,7 +188,7 @@ func (h *hostFiles) read(o trace.ReadOptions) (*trace.Trace, int, error) {
 	}
 	days := trace.NewDays(h.name, o)
 	for _, f := range h.files {
-		var start time.Time // zero: the day after the file before
+		var start time.Time // zero means the day after the previous file
 		switch d := dayOf(f.name); {
 		case dated:
 			start = d.date.Add(epoch.Sub(epoch.Truncate(24 * time.Hour))) // Truncate counts from a midnight of UTC
@@ -203,7 +203,7 @@ func (h *hostFiles) read(o trace.ReadOptions) (*trace.Trace, int, error) {
 	return t, days.Count(), err
 }
 
-// A dayName is what a file's name says of the day that is in it: a date, a number, or neither.
+// A dayName is the day in a file's name: a date, a number, or neither.
 type dayName struct {
 	date     time.Time
 	number   int
@@ -216,12 +216,12 @@ func (d dayName) compare(o dayName) int {
 	return cmp.Or(d.date.Compare(o.date), cmp.Compare(d.number, o.number))
 }
 
-// natural orders names as people do: x2 before x10.
+// natural compares names with numbers at the end by number, for example x2 before x10.
 func natural(a, b string) int {
 	cut := func(name string) (string, int) {
 		stem, _, _ := strings.Cut(name, ".")
 		before := strings.TrimRight(stem, "0123456789")
-		n, _ := strconv.Atoi(stem[len(before):]) // 0 or the greatest number, if there is none or it is too large
+		n, _ := strconv.Atoi(stem[len(before):]) // 0 without a number, the greatest int if the number is too large
 		return before, n
 	}
 	aStem, aNumber := cut(a)
@@ -229,10 +229,10 @@ func natural(a, b string) int {
 	return cmp.Or(strings.Compare(aStem, bStem), cmp.Compare(aNumber, bNumber), strings.Compare(a, b))
 }
 
-// mostDay bounds the number of a day, far below what time could not hold.
+// mostDay bounds the number of a day, so that its time is within the calendar.
 const mostDay = 10_000
 
-// dayOf reads a file's name, up to its first dot: 2005-02-28, 20050228, day-3, day3 or 3.
+// dayOf parses a file name up to the first dot, for example 2005-02-28, 20050228, day-3, day3 or 3.
 func dayOf(name string) dayName {
 	name, _, _ = strings.Cut(strings.ToLower(name), ".")
 	for _, layout := range []string{time.DateOnly, "20060102"} {

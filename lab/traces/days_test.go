@@ -11,7 +11,7 @@ import (
 	"godwit/trace"
 )
 
-// set writes the files of a set, whose names may have a directory, and returns its directory.
+// set writes a set's files and returns the set's directory.
 func set(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "dg")
@@ -30,7 +30,7 @@ func set(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// The layouts of a Desktop Grid Trace Archive set: which files are one host, and which day each is.
+// Every layout of a set assigns its files to hosts and days.
 func TestLayoutsOfDays(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files map[string]string
@@ -66,8 +66,7 @@ func TestLayoutsOfDays(t *testing.T) {
 	}
 }
 
-// A set whose days describe hours of the day is watched in these hours, from --epoch on, so that
-// the rest of each day is no outage.
+// The hours that days describe become the trace's window, so the rest of a day is no outage.
 func TestHoursOfDays(t *testing.T) {
 	dir := set(t, map[string]string{"a/day1": "0 25200 100\n", "a/day2": "0 7200 100\n", "b/day1": "0 3600 100\n"})
 	for epoch, want := range map[string]string{"1994-02-28T10:00:00Z": "10h0m0s-17h0m0s", "1970-01-01T00:00:00Z": "0s-7h0m0s",
@@ -92,7 +91,7 @@ func TestHoursOfDays(t *testing.T) {
 	}
 }
 
-// What is wrong in a set is reported with the file, the line and the remedy.
+// Errors name the file, the line and the remedy.
 func TestDaysThatCannotBeRead(t *testing.T) {
 	for want, files := range map[string]map[string]string{
 		"b: no files in it: remove the directory, or add the host's days": {"a/day1": "0 5 100\n", "b/.hidden": ""},

@@ -16,7 +16,7 @@ func init() {
 		}})
 }
 
-// fits are the calibrations: by measured times, and by the regressions of Eqs 2.2 and 2.3.
+// fits names the calibrations: measured times, and the regressions of Eqs 2.2 and 2.3.
 var fits = [...]string{"times", "univariate", "multivariate"}
 
 // calibrated is the farm of Gonzalez-Velez and Cole as the thesis runs it (its section
@@ -30,16 +30,16 @@ var fits = [...]string{"times", "univariate", "multivariate"}
 // as ln(S^CV); but then equal members would have k = 0, no round at all. With reassess
 // t_i is of the member's last chunk.
 //
-// With a regression, F has fitted times (see regression) in place of measured ones. CV is always
-// that of measured times.
+// A regression replaces the measured times in F with fitted times (see regression). CV is always
+// computed from measured times.
 type calibrated struct {
 	pool
 	fit      int // place in fits
 	reassess bool
 	known    []regressors // by Node
 	line     regression
-	fitted   float64 // sum of 1/t, fitted, over members that are measured
-	unfitted int     // measurements since the last regression
+	fitted   float64 // sum of 1/t over all measured members, with fitted times
+	unfitted int     // number of measurements since the last regression
 	open     bool    // the calibration is over
 	n        int     // measured
 	sum, sq  float64 // of t, and of its square, over them
@@ -131,8 +131,7 @@ func (p *calibrated) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	return p.give(now, n, want, ask), because(how, f, k)
 }
 
-// fitness returns the member's part of what all members do (F), and the words of a chunk's
-// reason that go with it.
+// fitness returns the member's share (F) and the format of the chunk's reason.
 func (p *calibrated) fitness(n Node) (f float64, reason string) {
 	m := &p.members[n]
 	const measured = "an installment: a share of %.3g of the job, in %.3g rounds"
@@ -143,7 +142,7 @@ func (p *calibrated) fitness(n Node) (f float64, reason string) {
 		p.regress()
 	}
 	if !p.line.known {
-		return m.npp / p.inverse, measured + ", by measured times: those of members do not tell them apart"
+		return m.npp / p.inverse, measured + ", by measured times: no regressor differs between members"
 	}
 	x := 1 / p.line.time(p.known[n])
 	return x / max(p.fitted, x), measured + ", by fitted times"

@@ -2,8 +2,8 @@ package chunk
 
 import "godwit/internal/spec"
 
-// mostInstallments bounds the rounds that a plan may have. The installments of MI are kept
-// for each member.
+// mostInstallments bounds the rounds of MI, because its plan contains a number for each member and
+// round.
 const mostInstallments = 64
 
 func init() {
@@ -19,10 +19,10 @@ func init() {
 		}})
 }
 
-// huge is far from the greatest number that a chunk can be multiplied with.
+// huge leaves enough range above it for a product with any cost and speed.
 const huge = 1e100
 
-// shares is a plan in full: shares[k][j-1] is what worker k has after installment j, in an
+// shares is a plan as a table: shares[k][j-1] is the sum of worker k's installments 1 to j, in an
 // arbitrary unit.
 type shares [][]float64
 
@@ -38,16 +38,16 @@ func (s shares) through(k, j int) float64 {
 // installments is the multi-installment strategy of divisible-load theory (V. Bharadwaj,
 // D. Ghose and V. Mani, "Multi-installment load distribution in tree networks with delays",
 // IEEE Trans. Aerospace and Electronic Systems 31(2), 1995), without delays. The source
-// sends to one worker at a time, round by round. Chunks are such that a worker has received
-// its next chunk when it has computed the one before, and that all workers end together. For
-// chunk l of N n, counted in the order of sending, that takes 1/S a run to compute there and
-// 1/B a run to send,
+// sends chunks to one worker at a time, round by round. A worker receives its next chunk at the
+// moment when it has computed the previous chunk, and all workers end together. Let l be the
+// position of a chunk in the order of sending, N the number of workers, n the number of rounds, 1/S
+// the time to compute a run and 1/B the time to send a run. Then
 //
 //	c_l / S_l = (c_{l+1} + ... + c_{l+N}) / B                      before the last round
 //	c_l / S_l = (c_{l+1} + ... + c_{Nn}) / B + c_{Nn} / S_{Nn}     in the last round
 //
-// Both are solved from the last chunk back to the first. The theory does not give a number of
-// rounds.
+// These equations are solved from the last chunk to the first. The theory does not determine the
+// number of rounds.
 func installments(workers []worker, rounds int, transfer float64) shares {
 	n := len(workers)
 	flat := make([]float64, n*rounds)
@@ -58,7 +58,7 @@ func installments(workers []worker, rounds int, transfer float64) shares {
 	at := func(l int) *float64 { return &plan[l%n][l/n] }
 	last := n*rounds - 1
 	*at(last) = 1
-	sent := 1.0 // sum of the chunks that are sent while chunk l is computed
+	sent := 1.0 // sum of the chunks sent while chunk l is computed
 	for l := last - 1; l >= 0; l-- {
 		speed := workers[l%n].speed
 		c := sent * transfer * speed

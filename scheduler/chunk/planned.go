@@ -6,23 +6,22 @@ import (
 	"godwit/internal/spec"
 )
 
-// The default costs of the divisible-load policies, in units of the time that a slot of
-// speed 1 takes for a run: with them up to 1/defaultTransfer slots are worth sending to.
+// Default costs of the divisible-load policies, in units of the time of a run on a slot of speed
+// 1. With these costs, sending keeps up with 1/defaultTransfer slots.
 const (
 	defaultTransfer = 0.001
 	defaultLatency  = 0.01
 	defaultStart    = 0.01
-	leastTransfer   = 1e-6 // below it, rounds grow so fast that all but the last are empty
+	leastTransfer   = 1e-6 // smaller values leave all rounds but the last empty
 	mostCost        = 1e6
 )
 
-// costs is the platform of divisible-load theory. The unit is the time that a slot of speed
-// 1 takes for a run, so that a plan does not depend on how long runs are. Published names
-// are in parentheses.
+// costs describes the platform of divisible-load theory. The unit of time is a run on a slot of
+// speed 1, so a plan is the same for short and for long runs. Published names are in parentheses.
 type costs struct {
-	transfer float64 // of sending one run (1/B)
-	latency  float64 // of sending one chunk, whatever its size (nLat)
-	start    float64 // of beginning to compute a chunk (cLat)
+	transfer float64 // time to send one run (1/B)
+	latency  float64 // additional time to send one chunk of any size (nLat)
+	start    float64 // time before a worker starts to compute a chunk (cLat)
 }
 
 func readTransfer(ps *spec.Params) float64 {
@@ -34,39 +33,38 @@ func readCosts(ps *spec.Params) costs {
 		ps.Number("start", defaultStart, 0, mostCost)}
 }
 
-// A worker is a member as a plan sees it.
+// A worker is a member in a plan.
 type worker struct {
 	node  Node
-	speed float64 // slots times the speed that the member reports (S)
+	speed float64 // number of slots times reported speed (S)
 }
 
-// A division is the installments in which workers get runs. Installments are counted from 1.
-// Workers are counted from 0, in the order in which the plan's maker received them.
+// A division is a plan that divides runs into installments. Installments are numbered from 1.
+// Workers are numbered from 0, in the order of the list from which the plan was made.
 type division interface {
 	// rounds returns the number of installments of each worker.
 	rounds() int
-	// through returns the runs that worker k has after installment j, a real number. It
-	// does not decrease in j.
+	// through returns the sum of worker k's installments 1 to j, a real number.
 	through(k, j int) float64
 }
 
-// planned is a policy whose chunks are computed before the job begins, from speeds that
-// members report. The publications know neither members that come or leave, nor runs that
-// come back. Here such an event has the remaining runs planned again:
+// planned is a policy that computes all chunks before the job starts, from the speeds that members
+// report. The publications assume a fixed set of members and no failures. Here the remaining runs
+// are planned again at the next request after one of these events:
 //
-//   - when a member joins or leaves, at the next request;
-//   - when a member that the plan leaves out asks for runs while no run is out;
-//   - when nothing is out although runs are planned: the members that they are planned for
-//     do not ask. The next plan is for members that asked.
+//   - A member joined or left.
+//   - All given runs have returned, and the remaining runs are planned for members that sent no
+//     request. The new plan contains only members that sent a request.
+//   - A member that the plan does not contain sends a request.
 //
-// A member asks for one installment at a time. If it received fewer runs than planned, the
-// difference is added to its next installment.
+// A request returns one installment. If a member received fewer runs than planned, the difference
+// is added to its next installment.
 //
 // Invariant: unserved is the sum of total - given over the seats of the current plan.
 type planned struct {
 	pool
-	// divide makes a plan for these workers, 1 or more, of some or all of so many runs, 1 or
-	// more. It returns the number of runs that are in the plan.
+	// divide makes a plan for at least one worker and at least one run. It returns the number of
+	// runs in the plan, which can be less than runs.
 	divide func(workers []worker, runs int64) (division, int64)
 
 	seats    []seat
@@ -79,12 +77,12 @@ type planned struct {
 
 // A seat is a member's part of the plan.
 type seat struct {
-	index  int   // in workers; -1 if the plan leaves the member out
-	total  int64 // runs of all its installments
-	given  int64 // of total, runs given
-	round  int   // installments given
-	listed bool  // the next plan is for this member, too
-	asked  bool  // it asked since the plan was made
+	index  int   // position in workers; -1 if the plan does not contain the member
+	total  int64 // sum of all installments
+	given  int64 // runs given, at most total
+	round  int   // number of installments given
+	listed bool  // the next plan contains the member
+	asked  bool  // the member sent a request since the plan was made
 }
 
 // Join implements Policy.
@@ -105,7 +103,7 @@ func (p *planned) Leave(n Node) {
 	p.stale = true
 }
 
-// Back implements Policy. The member is given the runs again with its next installment.
+// Back implements Policy. The returned runs are added to the member's next installment.
 func (p *planned) Back(now time.Time, n Node, runs int) {
 	before := p.at(n).held
 	p.pool.Back(now, n, runs)
@@ -115,7 +113,7 @@ func (p *planned) Back(now time.Time, n Node, runs int) {
 	p.unserved += back
 }
 
-// request notes that the member asks, and makes a plan if there is none that applies.
+// request records a member's request and makes a new plan if the current plan is stale.
 func (p *planned) request(n Node, remaining int64) *seat {
 	s := &p.seats[n]
 	if !s.listed {
@@ -128,8 +126,7 @@ func (p *planned) request(n Node, remaining int64) *seat {
 	return s
 }
 
-// stalled makes a new plan for the members that asked, because all planned runs are for
-// members that do not.
+// stalled makes a new plan for the members that sent a request.
 func (p *planned) stalled(remaining int64) {
 	for i := range p.seats {
 		p.seats[i].listed = p.seats[i].asked
@@ -137,7 +134,7 @@ func (p *planned) stalled(remaining int64) {
 	p.renew(remaining)
 }
 
-// renew plans the remaining runs for the members that are listed.
+// renew plans the remaining runs for all listed members.
 func (p *planned) renew(remaining int64) {
 	p.stale = false
 	p.workers = p.workers[:0]
@@ -153,8 +150,8 @@ func (p *planned) renew(remaining int64) {
 	p.total()
 }
 
-// total gives each worker of the plan a whole number of runs in all. It is the difference of
-// two rounded sums, so that all totals sum to the runs of the plan.
+// total assigns a whole number of runs to each worker. The number is the difference of two rounded
+// prefix sums, so all totals add up to the runs of the plan.
 func (p *planned) total() {
 	p.sums = p.sums[:0]
 	sum := 0.0
@@ -172,8 +169,8 @@ func (p *planned) total() {
 	}
 }
 
-// next returns the number of runs of the member's next installment that has any, 0 after
-// the last.
+// next returns the size of the member's next installment, or 0 after the last one. Empty
+// installments are skipped.
 func (p *planned) next(s *seat) int64 {
 	if s.index < 0 {
 		return 0
@@ -192,7 +189,7 @@ func (p *planned) next(s *seat) int64 {
 	return 0
 }
 
-// serve gives the member so many runs of its installment.
+// serve gives the member up to want runs of its installment.
 func (p *planned) serve(now time.Time, n Node, want int64, ask Ask) int {
 	runs := p.give(now, n, want, ask)
 	s := &p.seats[n]
@@ -219,17 +216,17 @@ func (p *planned) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	return p.serve(now, n, want, ask), p.installment(s)
 }
 
-// installment returns the reason of a chunk that the plan has.
+// installment returns the reason for a planned chunk.
 func (p *planned) installment(s *seat) Reason {
-	return because("installment %g of %g; the plan gives it %.4g runs in all", float64(s.round),
+	return because("installment %g of %g; this member has %.4g runs in the plan", float64(s.round),
 		float64(p.plan.rounds()), float64(s.total))
 }
 
-// nothing returns the reason why a member gets no chunk.
+// nothing returns the reason for no chunk.
 func (p *planned) nothing(s *seat) Reason {
 	if s.index < 0 || s.total == 0 {
-		return because("the plan leaves it out: its %g runs are for other members", float64(p.unserved))
+		return because("the current plan does not use this member: %g runs are planned for other members", float64(p.unserved))
 	}
-	return because("it had its %g installments; the %g runs that remain are planned for other members",
+	return because("all %g installments of this member are given, and the remaining %g runs are planned for other members",
 		float64(p.plan.rounds()), float64(p.unserved))
 }

@@ -2,27 +2,27 @@ package chunk
 
 import "math"
 
-// refits is one over the part of the members of which new measurements have the regression made
-// again, so that it costs a chunk no more with many members than with few.
+// refits limits the cost of regressions in large pools: a regression follows len(members)/refits new
+// measurements.
 const refits = 16
 
-// regressors are what a member's time for a run is explained by.
+// regressors are the explanatory variables of a member's time for a run.
 type regressors struct {
-	processor float64 // a': the part of its processor that runs get, times its speed
-	latency   float64 // l: seconds of a message there and back
+	processor float64 // a': available part of the processor times the reported speed
+	latency   float64 // l: round-trip time in seconds
 }
 
-// A regression is the statistical calibration of Gonzalez-Velez and Cole as the thesis has it
-// (its section 2.5.3), by least squares over the members that are measured:
+// A regression is the statistical calibration of Gonzalez-Velez and Cole in the thesis's notation
+// (section 2.5.3), by least squares over all measured members:
 //
 //	univariate    t = c0 + c1 a'           (2.2)
 //	multivariate  t = c0 + c1 l + c2 a'    (2.3)
 //
-// The thesis prints a'^2 in (2.3). The 2 is read as the mark of a footnote, as (2.2) is then the
-// same model without the network. No fitted time is below the least that was measured. A regressor
-// that is the same for all members, or follows from the other one, is left out.
+// The thesis prints a'^2 in (2.3). The 2 is read as a footnote mark, because (2.2) is then the same
+// model without the network. A fitted time is never below the least measured time. Constant and
+// collinear regressors are omitted.
 type regression struct {
-	known bool // false if no regressor tells the members apart
+	known bool // at least one regressor differs between members
 	c     [3]float64
 	least float64
 }
@@ -32,11 +32,10 @@ func (r *regression) time(x regressors) float64 {
 	return max(r.least, r.c[0]+r.c[1]*x.latency+r.c[2]*x.processor)
 }
 
-// collinear is the least part of its variance that a regressor must not share with the other one,
-// and the least variance, relative to its mean, that it must have.
+// collinear is the relative tolerance below which a variance or a determinant counts as 0.
 const collinear = 1e-9
 
-// regress fits the times of all members that are measured.
+// regress fits the times of all measured members.
 func (p *calibrated) regress() {
 	p.unfitted, p.fitted, p.line = 0, 0, regression{least: math.Inf(1)}
 	var n, t, l, a float64

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// calibrate has each member do its run for calibration, in so many seconds.
+// calibrate completes each member's calibration run.
 func calibrate(t testing.TB, spec string, runs int64, members []Member, seconds []float64) *calibrated {
 	t.Helper()
 	p, err := Parse(spec, Job{Runs: runs})
@@ -28,23 +28,22 @@ func calibrate(t testing.TB, spec string, runs int64, members []Member, seconds 
 	return p.(*calibrated)
 }
 
-// Times of 8 s without a processor, 4 s less with a whole one and half a second more for each
-// second of latency, and what the regressions make of them. The line through time and processor is
-// 7.611 - 2.889 a', with a' .25, 1, .5, 1; latencies are 0, 2, 0, 1.
+// The measured times are exactly 8 + .5 l - 4 a', with a' = .25, 1, .5, 1 and l = 0, 2, 0, 1, so the
+// multivariate regression returns them. The univariate one is 7.611 - 2.889 a'.
 func TestCalibrations(t *testing.T) {
 	members := []Member{{Available: 0.25}, {Latency: 2 * time.Second}, {Available: 0.5}, {Latency: time.Second}}
 	seconds := []float64{7, 5, 6, 4.5}
 	for _, tt := range []struct {
 		spec    string
 		members []Member
-		want    [4]float64 // times by which parts are reckoned
+		want    [4]float64 // times from which shares are computed
 		why     string
 	}{
 		{"calibrated", members, [4]float64{7, 5, 6, 4.5}, " rounds"},
 		{"calibrated:fit=multivariate", members, [4]float64{7, 5, 6, 4.5}, ", by fitted times"},
 		{"calibrated:fit=univariate", members, [4]float64{6.888889, 4.722222, 6.166667, 4.722222}, ", by fitted times"},
 		{"calibrated:fit=univariate", make([]Member, 4), [4]float64{7, 5, 6, 4.5},
-			", by measured times: those of members do not tell them apart"},
+			", by measured times: no regressor differs between members"},
 		// Processors do not differ: the line through time and latency is 6.273 - .864 l.
 		{"calibrated:fit=multivariate", []Member{{}, {Latency: 2 * time.Second}, {}, {Latency: time.Second}},
 			[4]float64{6.272727, 4.545455, 6.272727, 5.409091}, ", by fitted times"},
@@ -64,8 +63,7 @@ func TestCalibrations(t *testing.T) {
 	}
 }
 
-// The residuals of a regression are orthogonal to 1 and to each regressor, which is what least
-// squares means.
+// Residuals of a least-squares fit are orthogonal to 1 and to each regressor.
 func TestRegressionIsLeastSquares(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(3, 20).Draw(rt, "members")

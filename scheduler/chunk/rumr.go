@@ -7,7 +7,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// defaultError is the error of predicted times for which RUMR is planned if none is given.
+// defaultError is the default relative error of predicted times.
 const defaultError = 0.2
 
 func init() {
@@ -26,26 +26,26 @@ func init() {
 }
 
 // rumr is RUMR (Y. Yang and H. Casanova, "RUMR: robust scheduling for divisible workloads", HPDC
-// 2003). If the times of chunks differ from predicted ones by the relative error e, UMR divides
-// (1 - e) W, and factoring the remaining e W: batches of half of what is left, in chunks by
-// workers' speeds. There is no second phase if its computing takes less than the overhead of a
-// round, start + N latency. No chunk of the second phase is smaller than one whose error is as
-// long as that overhead:
+// 2003). Let e be the relative error of predicted times. UMR divides (1 - e) W runs, and weighted
+// factoring divides the remaining e W runs: each batch is half of the rest, in chunks by workers'
+// speeds. The second phase is omitted if its computation is shorter than a round's overhead, start +
+// N latency. The minimum chunk of the second phase is the one whose error equals this overhead:
 //
 //	S_i (start + N latency) / e
 //
-// As published, a worker that ends early in the second phase gets the next chunk. Once the second
-// phase has begun, what remains is divided by factoring whoever joins or leaves (ours).
+// As published, the first idle worker of the second phase receives the next chunk. After the start
+// of the second phase all remaining runs are divided by factoring, even if members join or leave
+// (ours).
 type rumr struct {
 	planned
 	costs
 	wrong float64
-	tail  bool // the second phase has begun
+	tail  bool // the second phase has started
 	batch batch
-	speed float64 // of all slots, in the batch
+	speed float64 // sum of the workers' speeds when the batch was made
 }
 
-// second returns the number of runs, of those that remain, of the second phase.
+// second returns the number of remaining runs that belong to the second phase.
 func (p *rumr) second(runs int64, workers []worker) int64 {
 	if p.tail {
 		return runs
@@ -61,8 +61,7 @@ func (p *rumr) second(runs int64, workers []worker) int64 {
 	return min(runs, floor(second+0.5))
 }
 
-// overhead returns the time that a round of so many workers takes beside sending and computing
-// runs.
+// overhead returns the constant costs of a round.
 func (p *rumr) overhead(workers int) float64 { return p.start + float64(workers)*p.latency }
 
 // Size implements Policy.
@@ -75,7 +74,7 @@ func (p *rumr) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 		return p.serve(now, n, want, ask), p.installment(s)
 	}
 	free := ask.Remaining - p.unserved
-	if free <= 0 && p.out == 0 { // all runs are planned for members that do not ask
+	if free <= 0 && p.out == 0 { // all runs are planned for members that sent no request
 		p.stalled(ask.Remaining)
 		if want := p.next(s); want > 0 {
 			return p.serve(now, n, want, ask), p.installment(s)
@@ -88,7 +87,7 @@ func (p *rumr) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	return p.factor(now, n, max(free, 1), ask)
 }
 
-// factor gives a chunk of the second phase, which has so many runs left.
+// factor gives a chunk of the second phase. Its argument free is the phase's number of remaining runs.
 func (p *rumr) factor(now time.Time, n Node, free int64, ask Ask) (int, Reason) {
 	p.tail = true
 	m := p.at(n)

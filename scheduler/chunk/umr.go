@@ -30,20 +30,20 @@ func init() {
 		}})
 }
 
-// readRounds reads the number of rounds; 0 has the policy choose.
+// readRounds reads the number of rounds; 0 means the best number.
 func readRounds(ps *spec.Params) int { return ps.Integer("rounds", 0, 0, mostUniform) }
 
-// mostUniform bounds the rounds of which the best number is searched for.
+// mostUniform bounds the search for the best number of rounds.
 const mostUniform = 1000
 
-// worthwhile is the least part of the time in all that one more round has to save.
+// worthwhile is the least relative saving of time for which a round is added.
 const worthwhile = 1e-6
 
-// uniform is a plan in which every worker has the same share of each round, but for the last.
+// uniform is a plan in which a worker's share is the same in all rounds except the last.
 type uniform struct {
-	upTo  []float64 // sum of the rounds, through each
-	share []float64 // of each worker; they sum to 1
-	last  []float64 // what each worker gets more in the last round; nil for nothing
+	upTo  []float64 // prefix sums of the rounds
+	share []float64 // workers' shares of a round, with sum 1
+	last  []float64 // corrections to workers' chunks of the last round; nil means no correction
 }
 
 func (u *uniform) rounds() int { return len(u.upTo) }
@@ -63,15 +63,15 @@ func (u *uniform) through(k, j int) float64 {
 	return x
 }
 
-// A series is rounds that follow from one another: r_{j+1} = theta r_j + shift.
+// A series is a recursion of round sizes: r_{j+1} = theta r_j + shift.
 type series struct {
 	theta, shift float64
-	first        float64 // the least that the first of several rounds may have
+	first        float64 // minimum size of the first and last of several rounds
 }
 
-// best returns the rounds, of that sum, for which time is least; with a fixed number of
-// rounds, if that is not 0, or with as many of them as there can be. time is a convex function
-// of the number of rounds, so the search ends when one more does not pay.
+// best returns the prefix sums of the rounds, with the given sum, that take the least time. If fixed
+// is not 0, the number of rounds is fixed, or the greatest possible number below it. Otherwise the
+// search ends when another round does not save time, because time is convex in the number.
 func (s series) best(sum float64, fixed int, time func(rounds int, first, last float64) float64) []float64 {
 	number, least, r := 1, time(1, sum, sum), sum
 	// The sum of n rounds is a r_0 + b shift, and the last of them is power r_0 + gain shift.
@@ -102,8 +102,8 @@ func (s series) best(sum float64, fixed int, time func(rounds int, first, last f
 // uniformRounds is UMR (Y. Yang and H. Casanova, "UMR: a multi-round algorithm for scheduling
 // divisible workloads", IPDPS 2003; Y. Yang, K. van der Raadt and H. Casanova, "Multiround
 // algorithms for scheduling divisible loads", IEEE Trans. Parallel Distrib. Syst. 16(11),
-// 2005). In round j all N workers compute for the same time, start + chunk/S_i, in which the
-// source sends the next round to all of them:
+// 2005). In round j all N workers compute for the same time, start + chunk/S_i. Meanwhile the
+// source sends the next round to all workers:
 //
 //	chunk_ij = S_i r_j / S,  S = sum of S_i
 //	N latency + transfer r_{j+1} = start + r_j / S
@@ -113,10 +113,11 @@ func (s series) best(sum float64, fixed int, time func(rounds int, first, last f
 //
 //	W / S + M start + (N latency + transfer r_0) / 2
 //
-// In the last round workers that began later get less, so that all end together. If theta
-// were 1 or less workers would wait for the source. Then the workers of the least S_i/B_i,
-// here the slowest, are chosen until theta would be (published section "resource selection").
-// Rounds have a run for each worker or more (ours: runs are not divisible).
+// In the last round, workers that started later receive less, so all workers end together. Theta
+// has to be above 1, because otherwise workers wait for the source. If it is not, workers are chosen
+// in increasing order of S_i/B_i, here of speed, as long as theta stays above 1 (published section
+// "resource selection"). A round contains at least one run per worker (ours, because runs are not
+// divisible).
 func uniformRounds(all []worker, runs float64, c costs, fixed int) *uniform {
 	workers, speed := all, 0.0
 	for _, w := range all {
@@ -142,7 +143,7 @@ func uniformRounds(all []worker, runs float64, c costs, fixed int) *uniform {
 	return u
 }
 
-// spread gives the chosen workers their shares, and the others none.
+// spread sets the shares of the chosen workers. The other workers' shares are 0.
 func (u *uniform) spread(all, chosen []worker, share func(worker) float64) {
 	u.share = make([]float64, len(all))
 	in := make(map[Node]bool, len(chosen))
@@ -156,8 +157,8 @@ func (u *uniform) spread(all, chosen []worker, share func(worker) float64) {
 	}
 }
 
-// level has workers that receive their first chunk later get less in the last round: S_i times
-// the time by which they begin after the mean.
+// level corrects the last round by S_i times the difference between the mean start and the
+// worker's start, so that all workers end together.
 func (u *uniform) level(c costs, all []worker, speed float64) {
 	u.last = make([]float64, len(all))
 	begins, mean := 0.0, 0.0
@@ -175,21 +176,21 @@ func (u *uniform) level(c costs, all []worker, speed float64) {
 	}
 }
 
-// mostSets bounds the sets of workers that are compared.
+// mostSets bounds the number of worker sets that are compared.
 const mostSets = 64
 
 // selectedRounds is MRRS (S. Elnaffar and N. The Loc, "A dynamic grid scheduler with a resource
-// selection policy", SITIS 2006, Springer 2009). Rounds are UMR's, but the time that is the same
-// for all workers of a round, and for which the source sends the next round, includes sending:
+// selection policy", SITIS 2006, Springer 2009). As in UMR, a round takes the same time at all
+// workers and lasts as long as the source sends the next round. Here this time includes sending:
 //
 //	latency + transfer chunk_ij + start + chunk_ij / S_i
 //	chunk_ij = G_i r_j / G,  G_i = S_i / (1 + transfer S_i),  G = sum of G_i
 //	r_{j+1} = theta r_j + (start + latency - N latency) / transfer,  theta = 1 / (transfer G)
 //
-// As in UMR theta has to be above 1. The publication selects the workers that minimize the
-// execution time. Here sets of the fastest workers are compared, as all members have one
-// bandwidth, each with its best number of rounds, by the time in which the source sends
-// everything and the last chunk is computed:
+// Theta has to be above 1. The publication selects the workers that minimize the execution time.
+// Here all members have one bandwidth, so the candidates are sets of the fastest workers. Each set is
+// evaluated with its best number of rounds. Its estimated time is the time to send all runs and to
+// compute the last chunk:
 //
 //	M N latency + transfer W + start + r_{M-1} / G
 func selectedRounds(all []worker, runs float64, c costs, fixed int) *uniform {
@@ -197,7 +198,7 @@ func selectedRounds(all []worker, runs float64, c costs, fixed int) *uniform {
 	order := slices.Clone(all)
 	slices.SortStableFunc(order, func(a, b worker) int { return cmp.Compare(b.speed, a.speed) })
 	var fit []worker
-	var rates []float64 // of the first workers of fit, together
+	var rates []float64 // prefix sums of the rates of fit
 	sum := 0.0
 	for _, w := range order {
 		if len(fit) == 0 || c.transfer*(sum+rate(w)) < 1 {

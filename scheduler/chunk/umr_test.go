@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// near reports whether two times or numbers of runs differ by rounding only.
+// near reports whether two numbers are equal except for rounding.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*(1+math.Abs(a)+math.Abs(b)) }
 
 // chunkOf returns the runs of worker k's installment j.
@@ -24,9 +24,8 @@ func drawWorkers(t *rapid.T) []worker {
 	return workers
 }
 
-// A star is a source that sends one chunk at a time, and its workers: the model of
-// divisible-load theory. It returns when each worker ends, and for how long all of them
-// together wait between chunks.
+// star simulates the model of divisible-load theory, in which a source sends one chunk at a time. It
+// returns the workers' end times and the sum of their idle times between chunks.
 func star(d division, workers []worker, c costs) (ends []float64, idle float64) {
 	ends = make([]float64, len(workers))
 	begun := make([]bool, len(workers))
@@ -48,9 +47,9 @@ func star(d division, workers []worker, c costs) (ends []float64, idle float64) 
 	return ends, idle
 }
 
-// Chunks reckoned by hand for members of one slot that ask in turn. For mi of two members
-// with 1/B = 1/2 they are proportional to 1.375, 1.25, 1.5, 1; umr's rounds are 10, 20, 40
-// and mrrs's 20, 50; rumr's are 25, 50 and then batches of half of 25.
+// Chunks computed by hand for members of one slot. MI's chunks for two members and 1/B = 1/2 are
+// proportional to 1.375, 1.25, 1.5, 1. UMR's rounds are 10, 20, 40, MRRS's 20, 50, and RUMR's 25, 50
+// with batches of half of 25 after them.
 func TestDivisibleLoadChunks(t *testing.T) {
 	for _, tt := range []struct {
 		spec    string
@@ -89,7 +88,7 @@ func TestDivisibleLoadChunks(t *testing.T) {
 	}
 }
 
-// Chunks of MI satisfy the two conditions that define them.
+// MI's chunks satisfy both published conditions.
 func TestInstallmentsOverlapSending(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		workers, rounds := drawWorkers(t), rapid.IntRange(1, 8).Draw(t, "rounds")
@@ -125,8 +124,8 @@ func TestInstallmentsOverlapSending(t *testing.T) {
 	})
 }
 
-// UMR's workers, if they are alike, never wait between chunks and end together, its rounds follow the published
-// recursion, and no other number of rounds has a lower estimate.
+// UMR's rounds follow the published recursion, and their number has the lowest estimate. Equal
+// workers never wait between chunks and end together.
 func TestUniformRoundsOverlapSending(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		workers, alike := drawWorkers(t), rapid.Bool().Draw(t, "alike")
@@ -182,8 +181,8 @@ func TestUniformRoundsOverlapSending(t *testing.T) {
 		if alike && (d.rounds() == 1 || round(1) >= round(0)) && idle > 1e-6*last {
 			t.Fatalf("workers wait for %v of %v", idle, last)
 		}
-		// A worker that would get a negative number of runs in the last round gets none. A single round is
-		// not sent as the plan assumes.
+		// The correction of the last round is exact only if all chunks remain positive and the plan has
+		// several rounds.
 		if sending := chosen*c.latency + c.transfer*d.upTo[0]; round(d.rounds()-1)/speed > sending && d.rounds() > 1 {
 			if alike && idle == 0 && math.Abs(first-last) > sending/10 || last > estimate(d)+sending {
 				t.Fatalf("workers end from %v to %v, estimated %v", first, last, estimate(d))
@@ -192,8 +191,8 @@ func TestUniformRoundsOverlapSending(t *testing.T) {
 	})
 }
 
-// MRRS has all chosen workers receive and compute a round in the same time, apart from costs
-// of a chunk, and its estimate is no less than the time that is needed.
+// MRRS's workers receive and compute a round in the same time, and its estimate is an upper bound of
+// the simulated time.
 func TestSelectedRoundsEndByEstimate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		workers := drawWorkers(t)
@@ -230,8 +229,7 @@ func TestSelectedRoundsEndByEstimate(t *testing.T) {
 	})
 }
 
-// Few runs and an expensive message are not worth a slow member, which mrrs leaves out and umr
-// does not.
+// MRRS does not use a slow member for few runs and expensive messages. UMR does.
 func TestSlowMemberLeftOut(t *testing.T) {
 	for spec, want := range map[string]int{"mrrs:latency=10": 0, "umr": 5} {
 		p, err := Parse(spec, Job{Runs: 25})
@@ -256,7 +254,7 @@ func TestSlowMemberLeftOut(t *testing.T) {
 	slow := p.Join(Member{Slots: 1, Speed: 0.5})
 	p.Size(at(0), 0, Ask{Remaining: 20, Most: 15})
 	if got, why := p.Size(at(0), slow, Ask{Remaining: 5}); got != 0 ||
-		why.String() != "the plan leaves it out: its 5 runs are for other members" {
+		why.String() != "the current plan does not use this member: 5 runs are planned for other members" {
 		t.Errorf("got %d: %v", got, why)
 	}
 	p.Done(at(4), 0, 15, 4*time.Second)
@@ -266,8 +264,8 @@ func TestSlowMemberLeftOut(t *testing.T) {
 	}
 }
 
-// Runs that a member refuses are offered to it again; runs of a member that leaves, or that
-// does not ask, are planned for the others.
+// Refused runs return to the same member. The remaining runs are planned again after a member
+// leaves, and when the members of the plan send no requests.
 func TestPlanFollowsMembers(t *testing.T) {
 	p, err := Parse("mi:rounds=1,transfer=1", Job{Runs: 70}) // 40 20 10
 	if err != nil {
@@ -281,14 +279,14 @@ func TestPlanFollowsMembers(t *testing.T) {
 			t.Errorf("node %d of %d: got %d (%v), want %d (%s)", n, remaining, got, reason, want, why)
 		}
 	}
-	const installment = "installment 1 of 1; the plan gives it"
+	const installment = "installment 1 of 1; this member has"
 	size(a, 70, 0, 40, installment)
 	p.Back(at(0), a, 15)
 	size(a, 45, 5, 5, installment)
 	size(a, 40, 0, 10, installment)
-	size(a, 30, 0, 0, "it had its 1 installments; the 30 runs that remain are planned for other members")
+	size(a, 30, 0, 0, "all 1 installments of this member are given, and the remaining 30 runs are planned for other members")
 	p.Done(at(40), a, 40, 40*time.Second)
-	// Nothing is out, and neither b nor c asks: all is for a.
+	// All given runs have returned, so the new plan is for a alone.
 	size(a, 30, 0, 30, installment)
 	p.Back(at(40), a, 30)
 	size(b, 30, 0, 10, installment) // 20 10
@@ -296,7 +294,7 @@ func TestPlanFollowsMembers(t *testing.T) {
 	size(c, 20, 0, 7, installment) // 13 7
 }
 
-// The second phase begins when a member has had its part of the first.
+// A member's second phase starts after its installments of the first phase.
 func TestRobustPhases(t *testing.T) {
 	p, err := Parse("rumr:rounds=1,latency=0", Job{Runs: 100})
 	if err != nil {
@@ -309,9 +307,9 @@ func TestRobustPhases(t *testing.T) {
 		want      int
 		why       string
 	}{
-		{a, 100, 40, "installment 1 of 1; the plan gives it 40 runs in all"},
+		{a, 100, 40, "installment 1 of 1; this member has 40 runs in the plan"},
 		{a, 60, 5, "its weight of 2, of a batch of the second phase made when 20 remained"},
-		{b, 55, 40, "installment 1 of 1; the plan gives it 40 runs in all"},
+		{b, 55, 40, "installment 1 of 1; this member has 40 runs in the plan"},
 		{b, 15, 5, "its weight of 2, of a batch of the second phase made when 20 remained"},
 		{b, 10, 3, "its weight of 2, of a batch of the second phase made when 10 remained"},
 	} {

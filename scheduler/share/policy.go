@@ -72,9 +72,9 @@ const (
 	ByWeight                 // who has the fewest slots by weight
 	ByTurn                   // who got some longest ago
 	ByArrival                // who arrived first
-	ByDeadline               // who has the earliest deadline, then who arrived first
-	ByLeastWork              // who has the least work, then who arrived first
-	ByMostWork               // who has the most work, then who arrived first
+	ByDeadline               // earliest deadline, then earliest arrival
+	ByLeastWork              // least work, then earliest arrival
+	ByMostWork               // most work, then earliest arrival
 )
 
 // Unbounded is the demand of a claimant that takes whatever it gets.
@@ -99,7 +99,7 @@ type Claimant struct {
 	// Used is for how long it had slots, in seconds. What cannot be divided goes to who had
 	// least; to all alike, as with 0, it goes by turns.
 	Used float64
-	// Sorting is of the job, or of an owner's next job.
+	// Sorting is the key of the job, or of an owner's next job, for job sorting rules.
 	Sorting Sorting
 	// Task is what one of its tasks takes, for dominant resources. Its zero value,
 	// and 0 Cores, are one core.

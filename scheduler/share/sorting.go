@@ -8,33 +8,35 @@ import (
 	"godwit/internal/spec"
 )
 
-// The job sorting rules that Zhang names beside first come, first served (section 2.1.2): the
-// first by the rule has all that it wants, then the next. They obey priorities, and arrival
-// decides among equals. Idle slots that the first cannot use, because its tasks do not fit there,
-// are for those behind it (backfilling). A task takes one slot, so this never delays the first.
+// Zhang names these job sorting rules beside first come, first served (section 2.1.2). The rule's
+// first job receives its whole demand, then the next job. Priorities are strict, and equal jobs
+// are served in order of arrival. If the first job's tasks do not fit an idle slot, the coordinator
+// fills the slot with later jobs (backfilling). This never delays the first job, because every task
+// takes a single slot.
 func init() {
 	for name, k := range map[string]struct {
 		does  string
 		order Order
 	}{
-		"edf":  {"all that is idle to the job with the earliest deadline; jobs without one come last", ByDeadline},
-		"lttr": {"all that is idle to the job with the most work (longest time to run)", ByMostWork},
-		"sjf":  {"all that is idle to the job with the least work; jobs of unknown work come last", ByLeastWork},
+		"edf":  {"earliest deadline first: all idle slots to one job, then the next", ByDeadline},
+		"lttr": {"longest time to run first: all idle slots to the job with the most work", ByMostWork},
+		"sjf":  {"shortest job first: all idle slots to the job with the least work", ByLeastWork},
 	} {
-		register(name, kind{does: k.does + ", by priority first", make: func(*spec.Params) *dividing {
+		register(name, kind{does: k.does, make: func(*spec.Params) *dividing {
 			return &dividing{divide: k.order.inTurn, give: k.order.lastFirst, terms: Terms{First: k.order}}
 		}})
 	}
 }
 
-// A Sorting is what job sorting rules go by. The zero Sorting knows nothing.
+// Sorting is a job's key for the job sorting rules.
 type Sorting struct {
-	Due  time.Time // when the job has to be done; zero if it has no deadline
-	Work float64   // seconds that all its tasks take on a reference core; 0 unknown
+	Due  time.Time // deadline; zero if the job has no deadline
+	Work float64   // seconds of work of all tasks on a reference core; 0 unknown
 }
 
-// Compare returns which of two claimants comes first by a job sorting rule: less than 0 if it is
-// a. By other orders, which do not sort, it returns 0.
+// Compare compares two jobs by a job sorting rule. It returns a negative number if a comes first,
+// and 0 if they are equal or the order is no such rule. Jobs without a deadline come last, and so
+// do jobs of unknown work.
 func (o Order) Compare(a, b Sorting) int {
 	switch o {
 	case ByDeadline:
@@ -47,7 +49,7 @@ func (o Order) Compare(a, b Sorting) int {
 	return 0
 }
 
-// last orders who has to come last behind who has not.
+// last compares two conditions that put a job last.
 func last(a, b bool) int {
 	switch {
 	case a == b:
@@ -58,7 +60,7 @@ func last(a, b bool) int {
 	return -1
 }
 
-// sort sorts claimants that are in the order of arrival.
+// sort sorts claimants, which are in order of arrival.
 func (o Order) sort(r *round, who []int) {
 	slices.SortStableFunc(who, func(a, b int) int { return o.Compare(r.claimants[a].Sorting, r.claimants[b].Sorting) })
 }
