@@ -12,7 +12,7 @@ const defaultError = 0.2
 
 func init() {
 	Register("rumr", Kind{"error rounds transfer latency start",
-		"robust uniform multi-round: umr for the first part, weighted factoring for as much as predicted times err by",
+		"robust uniform multi-round: umr for most runs, weighted factoring for a tail that grows with the prediction error",
 		func(ps *spec.Params, j Job) Policy {
 			p := &rumr{wrong: ps.Number("error", defaultError, 0, 1), costs: readCosts(ps)}
 			rounds := readRounds(ps)
