@@ -211,7 +211,8 @@ func (k *chunking) portionOf(j *job, h *host) *portion {
 		p = nil
 	}
 	if p == nil {
-		p = &portion{job: j, host: h, slots: h.slots, node: k.policy.Join(chunk.Member{Slots: h.slots, Speed: h.speed})}
+		p = &portion{job: j, host: h, slots: h.slots, node: k.policy.Join(chunk.Member{Slots: h.slots, Speed: h.speed,
+			Available: float64(100-h.withheld) / 100})}
 		k.portions[h] = p
 		if h.portions == nil {
 			h.portions = map[*job]*portion{}

@@ -70,15 +70,27 @@ func (cs *claims) comesBefore(a, b *claimant) int {
 		byShare = cmp.Compare(float64(a.held)/cs.weight(a), float64(b.held)/cs.weight(b))
 	case share.ByArrival:
 		byTurn = 0
+	case share.ByDeadline, share.ByLeastWork, share.ByMostWork:
+		byShare, byTurn = cs.fair.terms.First.Compare(a.top().sorting(), b.top().sorting()), 0
 	}
 	return cmp.Or(-cmp.Compare(a.priority(), b.priority()), byShare, cmp.Compare(a.used, b.used), byTurn,
 		cmp.Compare(a.arrival, b.arrival))
 }
 
-// fairer orders the jobs of one claimant: by priority, then the one with the fewest
-// slots by its weight, then by arrival.
-func fairer(a, b *job) int {
-	return cmp.Or(-cmp.Compare(a.priority, b.priority),
+// sorting returns the job's key for job sorting rules. The key never changes, because queues are
+// kept in its order.
+func (j *job) sorting() (s share.Sorting) {
+	if at, ok := j.deadline(); ok {
+		s.Due = at
+	}
+	s.Work = j.spec.Work.Seconds() * float64(j.total)
+	return s
+}
+
+// fairer orders the jobs of one claimant by priority, by the job sorting rule if there is one, by
+// the number of slots relative to the weight, and by arrival.
+func (cs *claims) fairer(a, b *job) int {
+	return cmp.Or(-cmp.Compare(a.priority, b.priority), cs.fair.terms.First.Compare(a.sorting(), b.sorting()),
 		cmp.Compare(float64(a.held+a.given)/a.parts(), float64(b.held+b.given)/b.parts()), cmp.Compare(a.arrival, b.arrival))
 }
 
@@ -95,7 +107,7 @@ func (cs *claims) claimOf(j *job) *claimant {
 	if cl == nil {
 		cs.fair.clock++
 		cl = &claimant{id: id, arrival: j.arrival, at: map[*site]int{}, place: -1, turn: cs.fair.clock}
-		cl.jobs = newTurns(fairer, func(j *job) *int { return &j.place })
+		cl.jobs = newTurns(cs.fairer, func(j *job) *int { return &j.place })
 		cs.fair.claimants[id] = cl
 		if cs.c.dispatch.recalling.applies() {
 			cl.used = cs.c.table.accountOf(j.submitter).used

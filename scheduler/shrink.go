@@ -169,7 +169,7 @@ func (d *dispatch) anew() share.Policy {
 func (d *dispatch) claimOfStake(s *stake) share.Claimant {
 	cl := s.claimant
 	return share.Claimant{ID: cl.id, Priority: s.priority, Weight: d.c.claims.weight(cl),
-		Task: share.Amount{Cores: 1, Memory: leastMemory(cl.of.spec)}}
+		Sorting: cl.of.sorting(), Task: share.Amount{Cores: 1, Memory: leastMemory(cl.of.spec)}}
 }
 
 // shrink has up to need slots of a site given back for a job, and returns how many are.

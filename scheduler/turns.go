@@ -194,7 +194,8 @@ func (d *dispatch) grow(pool int) {
 	for _, cl := range f.arrived {
 		f.shown.claimants = append(f.shown.claimants, share.Claimant{
 			ID: cl.id, Priority: cl.priority(), Weight: d.c.claims.weight(cl), Demand: d.demand(cl, pool),
-			Held: f.holdings(cl), Used: cl.used, Task: share.Amount{Cores: 1, Memory: leastMemory(cl.top().spec)},
+			Held: f.holdings(cl), Used: cl.used, Sorting: cl.top().sorting(),
+			Task: share.Amount{Cores: 1, Memory: leastMemory(cl.top().spec)},
 		})
 	}
 	for k, cl := range f.who {

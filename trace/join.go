@@ -9,12 +9,21 @@ import (
 
 // Join makes one trace of parts in order of time, such as the files of a Desktop
 // Grid Trace Archive set, which hold a host's day each. Hosts of one name are one
-// host; between its parts nobody looked. It fails where parts of a host overlap.
+// host; between its parts nobody looked. The window is the least one that holds those of
+// all parts. It fails where parts of a host overlap.
 // The parts are not to be used afterwards.
 func Join(name string, parts []*Trace) (*Trace, error) {
 	out := &Trace{Name: name}
 	index := map[string]int{}
-	for _, p := range parts {
+	for i, p := range parts {
+		switch {
+		case i == 0:
+			out.Window = p.Window
+		case p.Window.Whole() || out.Window.Whole():
+			out.Window = Window{}
+		default:
+			out.Window = Window{min(out.Window.From, p.Window.From), max(out.Window.To, p.Window.To)}
+		}
 		if out.Start.IsZero() || p.Start.Before(out.Start) {
 			out.Start = p.Start
 		}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -23,7 +24,7 @@ const (
 	Changes  Format = "changes"  // device,start_s,state: 0 unavailable, 1 not for tasks, 2 available
 	FTA      Format = "fta"      // event_trace.tab of the Failure Trace Archive
 	AVT      Format = "avt"      // Godfrey's Repository of Availability Traces
-	DGTA     Format = "dgta"     // Desktop Grid Trace Archive: start end cycles, a host a file
+	DGTA     Format = "dgta"     // Desktop Grid Trace Archive: start end cycles; see Days
 )
 
 // Formats lists the names of the formats.
@@ -194,7 +195,7 @@ func Sniff(name string, head []byte) (Format, error) {
 			return FTA, nil
 		case strings.Contains(line, "start_s"):
 			return CSV, nil
-		case len(fields) == 3:
+		case len(fields) == 3, len(fields) == 4 && (dgtaHeader(fields) || dgtaFour(fields)):
 			return DGTA, nil
 		case len(fields) >= 4 && len(fields)%2 == 0:
 			return AVT, nil
@@ -202,6 +203,17 @@ func Sniff(name string, head []byte) (Format, error) {
 		break
 	}
 	return "", fmt.Errorf("%s: of no format known here: name one of %v", name, Formats())
+}
+
+// dgtaFour reports whether four fields are a row of a DGTA file. In an AVT file four fields are a host
+// with a single session: its name, 1, and the start and the end.
+func dgtaFour(fields []string) bool {
+	if _, err := dgtaRow(fields); err != nil {
+		return false
+	}
+	start, _ := strconv.ParseFloat(fields[2], 64)
+	end, _ := strconv.ParseFloat(fields[3], 64)
+	return fields[1] != "1" || end < start
 }
 
 // A lineReader reads lines and counts them.

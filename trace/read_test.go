@@ -67,6 +67,12 @@ func TestReadFormats(t *testing.T) {
 			"a: available 0-10 unavailable 10-15 available 15-20; b: unavailable 0-20"},
 		{"Desktop Grid Trace Archive", "host1", "0 1 110653\n1 2 110653\n2 4 -1\n4 5 0\n6 7 55326.5\n",
 			"host1: available 0-2 unavailable 2-4 cpu-busy 4-5 unobserved 5-6 available*0.5 6-7"},
+		{"Desktop Grid Trace Archive, named columns and availability", "host1",
+			"start\tend\tcycles\tJEA\n0 1 100 1\n1 2 50 1\n2 3 -1 0\n3 4 0 0\n4 5 100 0\n",
+			"host1: available 0-1 available*0.5 1-2 unavailable 2-3 cpu-busy 3-5"},
+		{"Desktop Grid Trace Archive, two days", "host1", "0 9 100\n9 20 -1\n0 5 100\n7 86400 100\n0 2 -1\n",
+			"host1: available 0-9 unavailable 9-20 unobserved 20-86400 available 86400-86405 unobserved 86405-86407 " +
+				"available 86407-172800 unavailable 172800-172802"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := spells(read(t, c.file, c.text)); got != c.want {

@@ -2,7 +2,6 @@
 package traces
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,7 +62,7 @@ func Read(path string, o trace.ReadOptions) (*trace.Trace, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if info.IsDir() {
-		return readTraceDir(path)
+		return readTraceDir(path, o)
 	}
 	var t *trace.Trace
 	err := files.Read(path, func(r io.Reader) (err error) {
@@ -71,45 +70,6 @@ func Read(path string, o trace.ReadOptions) (*trace.Trace, error) {
 		return err
 	})
 	return t, err
-}
-
-// resourceFile is the list of machines in a Desktop Grid Trace Archive set.
-const resourceFile = "Resourceinfo.dat"
-
-// readTraceDir reads a Desktop Grid Trace Archive set: files of one host each,
-// named HOST or HOST.ANYTHING, of which several may be of one host, in the order
-// of their names.
-func readTraceDir(dir string) (*trace.Trace, error) {
-	resources := map[string]trace.Resource{}
-	list := filepath.Join(dir, resourceFile)
-	err := files.Read(list, func(r io.Reader) (err error) {
-		resources, err = trace.ReadResources(list, r)
-		return err
-	})
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var parts []*trace.Trace
-	for _, e := range entries {
-		if e.Name() == resourceFile || !e.Type().IsRegular() {
-			continue
-		}
-		host, _, _ := strings.Cut(e.Name(), ".")
-		t, err := Read(filepath.Join(dir, e.Name()), trace.ReadOptions{Format: trace.DGTA, MaxCycles: resources[host].Cycles})
-		if err != nil {
-			return nil, err
-		}
-		t.Hosts[0].GHz = resources[host].GHz
-		parts = append(parts, t)
-	}
-	if len(parts) == 0 {
-		return nil, fmt.Errorf("%s: no files in it", dir)
-	}
-	return trace.Join(filepath.Base(dir), parts)
 }
 
 // FormatOf tells the format to write from a file's name.

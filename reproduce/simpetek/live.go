@@ -26,7 +26,7 @@ var liveSpeeds = []float64{1, 1, 1, 0.8, 0.6, 0.5, 0.3, 0.25}
 var livePolicies = []string{
 	chunk.Default, "paced:longest=2", "awf", "wf", "factoring", "fsc", "tss", "gss", "static", "one", "one:k=20",
 	"calibrated", "issse", "issse:peak=5,k=50", "ssse", "samra:rounds=20", "samra:rounds=100", "amra:rounds=20",
-	"amra:rounds=100", "amrs:rounds=20",
+	"amra:rounds=100", "amrs:rounds=20", "mi", "umr", "mrrs", "rumr",
 }
 
 // liveWorlds are what may befall nodes.

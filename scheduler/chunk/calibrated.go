@@ -8,13 +8,16 @@ import (
 )
 
 func init() {
-	Register("calibrated", Kind{"reassess", "calibrated farm: a run each, then installments by the times of those",
+	Register("calibrated", Kind{"fit reassess", "calibrated farm: a run each, then installments by the times of those",
 		func(ps *spec.Params, j Job) Policy {
-			p := &calibrated{reassess: ps.Choice("reassess", "off", "on") == 1}
+			p := &calibrated{fit: ps.Choice("fit", fits[:]...), reassess: ps.Choice("reassess", "off", "on") == 1}
 			p.job = j
 			return p
 		}})
 }
+
+// fits names the calibrations: measured times, and the regressions of Eqs 2.2 and 2.3.
+var fits = [...]string{"times", "univariate", "multivariate"}
 
 // calibrated is the farm of Gonzalez-Velez and Cole as the thesis runs it (its section
 // 2.5.3, Eqs 2.1 and 2.4-2.6), with times alone. Every member does one run, and all are
@@ -26,9 +29,17 @@ func init() {
 // of S runs, those of the calibration among them. The formula of k could also be read
 // as ln(S^CV); but then equal members would have k = 0, no round at all. With reassess
 // t_i is of the member's last chunk.
+//
+// A regression replaces the measured times in F with fitted times (see regression). CV is always
+// computed from measured times.
 type calibrated struct {
 	pool
+	fit      int // place in fits
 	reassess bool
+	known    []regressors // by Node
+	line     regression
+	fitted   float64 // sum of 1/t over all measured members, with fitted times
+	unfitted int     // number of measurements since the last regression
 	open     bool    // the calibration is over
 	n        int     // measured
 	sum, sq  float64 // of t, and of its square, over them
@@ -40,6 +51,7 @@ type calibrated struct {
 func (p *calibrated) Done(now time.Time, n Node, runs int, elapsed time.Duration) {
 	of, took, measured := p.done(now, n, runs, elapsed)
 	if m := p.at(n); measured && (m.npp == 0 || p.reassess) {
+		p.unfitted++
 		p.count(m.npp, -1)
 		m.npp = float64(of) / took.Seconds()
 		p.count(m.npp, 1)
@@ -69,8 +81,25 @@ func (p *calibrated) changed() {
 	}
 }
 
+// Join implements Policy.
+func (p *calibrated) Join(m Member) Node {
+	n := p.pool.Join(m)
+	if int(n) == len(p.known) {
+		p.known = append(p.known, regressors{})
+	}
+	part := m.Available
+	if !(part > 0 && part <= 1) {
+		part = 1
+	}
+	p.known[n] = regressors{part * p.members[n].speed, max(0, m.Latency).Seconds()}
+	return n
+}
+
 // Leave implements Policy.
 func (p *calibrated) Leave(n Node) {
+	if p.at(n).npp > 0 {
+		p.unfitted++
+	}
 	p.count(p.at(n).npp, -1)
 	p.pool.Leave(n)
 	p.changed()
@@ -97,7 +126,24 @@ func (p *calibrated) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	}
 	p.open = true
 	k := p.installments()
-	f := m.npp / p.inverse
+	f, how := p.fitness(n)
 	want := floor(float64(p.job.Runs)/k*f + 0.5)
-	return p.give(now, n, want, ask), because("an installment: a share of %.3g of the job, in %.3g rounds", f, k)
+	return p.give(now, n, want, ask), because(how, f, k)
+}
+
+// fitness returns the member's share (F) and the format of the chunk's reason.
+func (p *calibrated) fitness(n Node) (f float64, reason string) {
+	m := &p.members[n]
+	const measured = "an installment: a share of %.3g of the job, in %.3g rounds"
+	if p.fit == 0 {
+		return m.npp / p.inverse, measured
+	}
+	if p.unfitted > len(p.members)/refits {
+		p.regress()
+	}
+	if !p.line.known {
+		return m.npp / p.inverse, measured + ", by measured times: no regressor differs between members"
+	}
+	x := 1 / p.line.time(p.known[n])
+	return x / max(p.fitted, x), measured + ", by fitted times"
 }

@@ -24,6 +24,10 @@ type Member struct {
 	Slots int     // trials it runs at once; at least 1, and less is 1
 	Cores int     // what the first ratios go by, as published; 0 is Slots
 	Speed float64 // of a core, relative to the others; 0 unknown, which counts as 1
+	// Available is the part of the processor that is available to runs when the member joins, at
+	// most 1. 0 means unknown and counts as 1.
+	Available float64
+	Latency   time.Duration // round-trip time of a message; 0 unknown
 }
 
 // An Ask is what Size is asked with.

@@ -13,11 +13,14 @@ import (
 var specs = []string{
 	"amrs:rounds=4", "amra:rounds=7", "samra:rounds=20", "samra:rounds=5,threshold=0.2,least=1", "ssse:peak=1,k=3,m=2.3",
 	"ssse:peak=5,k=50,m=33,least=1",
-	"ssse:adaptive=off", "issse", "issse:peak=1,k=5,m=3.3", "calibrated", "calibrated:reassess=on", "one", "one:k=3",
+	"ssse:adaptive=off", "issse", "issse:peak=1,k=5,m=3.3", "calibrated", "calibrated:reassess=on",
+	"calibrated:fit=univariate", "calibrated:fit=multivariate,reassess=on", "one", "one:k=3",
 	"static", "gss",
 	"gss:least=3", "tss", "tss:first=40,last=4", "fsc", "fsc:ratio=0.01", "factoring", "factoring:cv=0.5",
 	"factoring:cv=0", "wf", "awf", "awf:x=4",
-	"paced", "paced:rate=0.5,longest=3",
+	"paced", "paced:rate=0.5,longest=3", "mi", "mi:rounds=9,transfer=0.2", "umr", "umr:transfer=0.1,latency=2,start=0",
+	"umr:rounds=7,latency=0", "mrrs", "mrrs:transfer=0.05,latency=1,start=2", "rumr", "rumr:error=0.7,latency=0",
+	"rumr:error=1,start=0", "rumr:error=0",
 }
 
 // Every policy has a test.
@@ -61,7 +64,9 @@ func (s *swarm) of(n Node) *held {
 
 func (s *swarm) join() {
 	m := Member{Slots: rapid.IntRange(0, 16).Draw(s.T, "slots"), Cores: rapid.IntRange(0, 16).Draw(s.T, "cores"),
-		Speed: rapid.SampledFrom([]float64{0, 1, 0.001, 1e6, math.Inf(1), math.NaN(), -1}).Draw(s.T, "speed")}
+		Speed:     rapid.SampledFrom([]float64{0, 1, 0.001, 1e6, math.Inf(1), math.NaN(), -1}).Draw(s.T, "speed"),
+		Available: rapid.SampledFrom([]float64{0, 0.25, 1, 7, math.NaN()}).Draw(s.T, "available"),
+		Latency:   rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Hour, -1}).Draw(s.T, "latency")}
 	n := s.p.Join(m)
 	if s.of(n) != nil {
 		s.Fatalf("node %d joins twice", n)

@@ -148,7 +148,8 @@ func TestRatios(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := p.(*amrs)
-	for _, m := range []Member{{8, 8, 0}, {4, 4, 0}, {4, 4, 0}, {1, 2, 0}, {1, 2, 0}} {
+	for _, m := range []Member{{Slots: 8, Cores: 8}, {Slots: 4, Cores: 4}, {Slots: 4, Cores: 4}, {Slots: 1, Cores: 2},
+		{Slots: 1, Cores: 2}} {
 		p.Join(m)
 	}
 	left, now := int64(60), 0.0

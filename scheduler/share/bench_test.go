@@ -9,7 +9,7 @@ import (
 // BenchmarkGrow divides what is idle of 10,000 members of four slots among 1,000
 // jobs: members one by one, and in 100 sites.
 func BenchmarkGrow(b *testing.B) {
-	for _, name := range []string{"fcfs", "gep", "sep", "sep:of=holdings", "equal", "weighted", "drf"} {
+	for _, name := range []string{"fcfs", "edf", "gep", "sep", "sep:of=holdings", "equal", "weighted", "drf"} {
 		for _, count := range []int{10_000, 100} {
 			if name == "sep:of=holdings" && count > 1000 {
 				continue // it is not made for single members: see levelEachSite

@@ -68,10 +68,13 @@ type Order int
 // The orders. Before weights and resources were looked at, ByWeight is near to what
 // drf goes by, not the same.
 const (
-	ByHoldings Order = iota // who has the fewest slots
-	ByWeight                // who has the fewest slots by weight
-	ByTurn                  // who got some longest ago
-	ByArrival               // who arrived first
+	ByHoldings  Order = iota // who has the fewest slots
+	ByWeight                 // who has the fewest slots by weight
+	ByTurn                   // who got some longest ago
+	ByArrival                // who arrived first
+	ByDeadline               // earliest deadline, then earliest arrival
+	ByLeastWork              // least work, then earliest arrival
+	ByMostWork               // most work, then earliest arrival
 )
 
 // Unbounded is the demand of a claimant that takes whatever it gets.
@@ -96,6 +99,8 @@ type Claimant struct {
 	// Used is for how long it had slots, in seconds. What cannot be divided goes to who had
 	// least; to all alike, as with 0, it goes by turns.
 	Used float64
+	// Sorting is the key of the job, or of an owner's next job, for job sorting rules.
+	Sorting Sorting
 	// Task is what one of its tasks takes, for dominant resources. Its zero value,
 	// and 0 Cores, are one core.
 	Task Amount

@@ -3,6 +3,7 @@ package share
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ func TestParse(t *testing.T) {
 	for _, tt := range []struct{ in, problem string }{
 		{"", ""}, {"fcfs", ""}, {"equipartition-all", ""}, {"sep:guard=gate,load=80,local=drastic", ""},
 		{"drf:give=equal,per=owner,shrink=arrival", ""},
-		{"lottery", "use one of drf, equal, equipartition-all"},
+		{"lottery", "use one of drf, edf, equal, equipartition-all"},
 		{"gep:guard=on", "one of none, gate, cap"},
 		{"gep:load=0", "from 1 to 100"},
 		{"gep:give=level", `unknown parameter "give": use one of guard, load, local, per, shrink`},
@@ -100,6 +101,13 @@ func TestGrow(t *testing.T) {
 		}
 		return out
 	}
+	sortings := wants(9, 9, 9)
+	for i, work := range []float64{7, 10, 5} {
+		sortings[i].Sorting.Work = work
+	}
+	sortings[1].Sorting.Due, sortings[2].Sorting.Due = time.Unix(1000, 0), time.Unix(2000, 0)
+	unknown, urgent := slices.Clone(sortings), slices.Clone(sortings)
+	unknown[0].Sorting.Work, urgent[0].Priority = 0, 3
 	weights := func(w ...float64) []Claimant {
 		out := jobs(len(w))
 		for i, x := range w {
@@ -147,6 +155,13 @@ func TestGrow(t *testing.T) {
 
 		{"first come, first served", "fcfs", wants(4, 9, 9), ab, "any:4,9,2"},
 		{"priority before arrival", "fcfs", ranked(1, 3, 3), ab, "any:3,6,6"},
+		{"the earliest deadline", "edf", sortings, ab, "any:0,9,6"},
+		{"the least work", "sjf", sortings, ab, "any:6,0,9"},
+		{"the most work", "lttr", sortings, ab, "any:6,9,0"},
+		{"unknown work last, when the least is first", "sjf", unknown, ab, "any:0,6,9"},
+		{"unknown work last, when the most is first", "lttr", unknown, ab, "any:0,9,6"},
+		{"priority before deadlines", "edf", urgent, ab, "any:9,6,0"},
+		{"arrival among equals", "sjf", wants(4, 9, 9), ab, "any:4,9,2"},
 		{"priority before fairness", "sep", ranked(1, 1, 3), ab, "A:2,1,6 B:3,3,0"},
 		{"", "equal", ranked(1, 1, 3), ab, "any:5,4,6"},
 		{"", "drf", ranked(1, 1, 3), ab, "any:5,4,6"},

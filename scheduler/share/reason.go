@@ -35,7 +35,14 @@ const (
 	givesLast
 	givesAll
 	givesPart
+	sorted
+	givesLastSorted
 )
+
+// sortedBy has the words of the orders that sort jobs.
+var sortedBy = map[Order]string{
+	ByDeadline: "earliest deadline", ByLeastWork: "least work", ByMostWork: "most work",
+}
 
 // words has what each reason says: of n, m, x and y, in this order.
 var words = map[reasonKind]string{
@@ -51,11 +58,13 @@ var words = map[reasonKind]string{
 	toWeighted:    "towards holdings by weight: it had %d slots and comes to %d, at weight %.3g",
 	toDominant: "towards equal dominant shares: it had %d slots and comes to %d, which is %.3g of what there is most " +
 		"used of, at weight %.3g",
-	givesEqually: "%d slots are wanted back here; %d give, equally as far as they have some",
-	givesMost:    "%d slots are wanted back here; of %d, those who hold most beside their share give first",
-	givesLast:    "%d slots are wanted back here; of %d, who came last gives first",
-	givesAll:     "%d slots are wanted back here; each of %d gives as many, for they do not ask one another",
-	givesPart:    "%d slots are wanted back here; each of %d gives its part by what it holds, rounded up",
+	givesEqually:    "%d slots are wanted back here; %d give, equally as far as they have some",
+	givesMost:       "%d slots are wanted back here; of %d, those who hold most beside their share give first",
+	givesLast:       "%d slots are wanted back here; of %d, who came last gives first",
+	givesAll:        "%d slots are wanted back here; each of %d gives as many, for they do not ask one another",
+	sorted:          "first by priority and %s, with %d idle slots",
+	givesLastSorted: "%d slots are wanted back here; of %d, the last by the rule that sorts jobs gives first",
+	givesPart:       "%d slots are wanted back here; each of %d gives its part by what it holds, rounded up",
 }
 
 // String returns the reason in words.
@@ -67,6 +76,8 @@ func (r Reason) String() string {
 		return words[r.kind]
 	case inOrder:
 		return fmt.Sprintf(words[r.kind], r.n)
+	case sorted:
+		return fmt.Sprintf(words[r.kind], sortedBy[Order(r.n)], r.m)
 	case toWeighted:
 		return fmt.Sprintf(words[r.kind], r.n, r.m, r.x)
 	case toDominant:

@@ -35,6 +35,10 @@ func TestShrink(t *testing.T) {
 	low[1].Priority, low[2].Priority = -1, 1
 	weighted := holding(30, 10)
 	weighted[0].Weight = 3
+	sized := holding(5, 4, 5)
+	for i, work := range []float64{7, 10, 5} {
+		sized[i].Sorting.Work = work
+	}
 	for _, tt := range []struct {
 		policy    string
 		claimants []Claimant
@@ -58,6 +62,8 @@ func TestShrink(t *testing.T) {
 		{"weighted:give=equal", weighted, 8, "4,4"},
 		{"drf", holding(5, 4, 1), 6, "3,3,0"},
 		{"fcfs", holding(5, 4, 1), 4, "0,3,1"},
+		{"sjf", sized, 7, "3,4,0"},
+		{"lttr", sized, 7, "2,0,5"},
 	} {
 		rs := parse(t, tt.policy).Shrink(tt.claimants, 0, tt.need)
 		if got := releases(rs, len(tt.claimants)); got != tt.want {

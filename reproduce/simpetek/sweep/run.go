@@ -119,7 +119,8 @@ func (w *world) instant() {
 func (w *world) join(i int) {
 	n, is := &w.nodes[i], &w.Nodes[i]
 	n.here = true
-	n.handle = w.policy.Join(chunk.Member{Slots: is.Slots, Cores: is.Cores, Speed: is.Told})
+	n.handle = w.policy.Join(chunk.Member{Slots: is.Slots, Cores: is.Cores, Speed: is.Told,
+		Available: is.Slowed.at(w.now), Latency: w.Chunk + is.Way})
 	w.byPolicy[n.handle] = i
 }
 

@@ -59,7 +59,7 @@ func (w *world) serve() time.Duration {
 // start sends what is open of a piece to a node.
 func (w *world) start(i int, p *piece, again bool, why chunk.Reason) {
 	w.serial++
-	begun := w.serve() + w.Chunk
+	begun := w.serve() + w.Chunk + w.Nodes[i].Way
 	n := &w.nodes[i]
 	*n = node{here: true, handle: n.handle, piece: p, copy: again, serial: w.serial, given: w.now, begun: begun,
 		from: begun}

@@ -44,6 +44,8 @@ type Node struct {
 	Cores int           // told to the policy; 0 is Slots
 	Time  time.Duration // of a trial on a slot (tau); more than 0
 	Told  float64       // the speed that the policy is told; 0 nothing
+	// Way is what a chunk costs beyond Scenario.Chunk before it begins.
+	Way time.Duration
 	// Slowed says when another program has a part of the node.
 	Slowed Slowed
 	// Joins and Leaves are when it comes and goes; Leaves 0 is never. What it has then
@@ -80,6 +82,8 @@ func (s *Scenario) validate() error {
 			fail("node %d (%s): it needs a slot", i, n.Name)
 		case n.Time <= 0:
 			fail("node %d (%s): a trial needs time", i, n.Name)
+		case n.Way < 0:
+			fail("node %d (%s): its way must not be negative", i, n.Name)
 		case n.Joins < 0 || n.Leaves < 0 || n.Leaves > 0 && n.Leaves <= n.Joins:
 			fail("node %d (%s): it leaves before it joins", i, n.Name)
 		case w.Every < 0 || w.Every > 0 && (w.For < 0 || w.For > w.Every || !(w.Speed > 0 && w.Speed <= 1)):

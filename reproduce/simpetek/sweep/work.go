@@ -34,6 +34,14 @@ func (w Slowed) elapsed(begin, work time.Duration) time.Duration {
 	return at
 }
 
+// at returns the part of the node's usual speed that it has at a time.
+func (w Slowed) at(t time.Duration) float64 {
+	if w.Every > 0 && t%w.Every < w.For {
+		return w.Speed
+	}
+	return 1
+}
+
 // does returns how much undisturbed work fits between two times.
 func (w Slowed) does(from, to time.Duration) float64 {
 	upTo := func(t time.Duration) float64 {
