@@ -86,7 +86,8 @@ func (l *loanLog) take() (lent, back int) {
 }
 
 // A leader of a cell that says it has thousands of idle slots, takes what it is lent and has nobody run it,
-// keeps part of a job for a quarter of an hour at most: the tasks come back, and it gets less of the next.
+// keeps part of a job for a quarter of an hour at most: the tasks come back, or the submitter's machine runs them before.
+// It gets less of the next job.
 func TestLeaderOfACellLies(t *testing.T) {
 	if raceEnabled {
 		t.Skip("too slow under the race detector: run without it")
@@ -118,9 +119,10 @@ func TestLeaderOfACellLies(t *testing.T) {
 				return err == nil && st.Final
 			})
 			submitter.finish(id, 200)
-			back := 0
-			if had[k], back = book.take(); back == 0 {
-				t.Errorf("job %d took %v, and nothing came back", k, time.Since(begun))
+			back, took := 0, time.Since(begun)
+			had[k], back = book.take()
+			if took > 15*time.Minute || k == 0 && back == 0 {
+				t.Errorf("job %d took %v, and %d loans came back", k, took, back)
 			}
 		}
 		if had[0] < 10 || had[1] >= had[0] {
