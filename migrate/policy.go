@@ -238,6 +238,9 @@ func Names() []string { return kinds.Names() }
 // Describe says what each policy does and which parameters it has, a line each.
 func Describe() string { return kinds.Describe() }
 
+// DescribeWith is Describe for policies that get the forecasts of a predictor: see ParseWith.
+func DescribeWith(predictor string) string { return kinds.DescribeWith(predictor) }
+
 // scope says which hosts a policy looks at: those that run tasks, or (as in
 // Zhang's experiments, sections 7.5 and 7.6) all.
 type scope struct{ idle bool }

@@ -161,9 +161,9 @@ func rulesHint(rules *node.OverlayRules) string {
 
 // policies is the part of a help text that lists what the rules can name.
 func policies() string {
-	return "\nPlacement policies:\n" + indent(place.Describe()) +
+	return "\nPlacement policies:\n" + indent(place.DescribeWith(predictor.Default)) +
 		"\nMigration policies; a task that moves goes on where it stopped, at a member that the placement policy " +
-		"chooses:\n" + indent(migrate.Describe()) +
+		"chooses:\n" + indent(migrate.DescribeWith(predictor.Default)) +
 		"\nPredictors, which give the policies their forecasts:\n" + indent(predictor.Describe()) +
 		"\nFairness policies, which divide idle slots among jobs:\n" + indent(share.Describe()) +
 		"\nChunking policies, which divide a sweep among members:\n" + indent(chunk.Describe())

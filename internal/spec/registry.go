@@ -65,13 +65,38 @@ func (r *Registry[T]) Usages() []string {
 	return names
 }
 
-// Describe says what each kind does and which parameters it has, a line each.
-func (r *Registry[T]) Describe() string {
+// Describe says what each kind does, a line each, and which parameters it has with their defaults and values.
+func (r *Registry[T]) Describe() string { return r.DescribeWith("") }
+
+// DescribeWith is Describe for kinds that work with something: see Params.With.
+func (r *Registry[T]) DescribeWith(with string) string {
 	var b strings.Builder
 	for i, usage := range r.Usages() {
-		fmt.Fprintf(&b, "%s: %s\n", usage, r.kinds[r.Names()[i]].Does)
+		name := r.Names()[i]
+		fmt.Fprintf(&b, "%s: %s\n", usage, r.kinds[name].Does)
+		var params []string
+		for _, p := range r.Defaults(with, name) {
+			params = append(params, fmt.Sprintf("%s=%s (%s)", p.Name, p.Default, p.Takes))
+		}
+		if len(params) > 0 {
+			fmt.Fprintf(&b, "    defaults: %s\n", strings.Join(params, ", "))
+		}
 	}
 	return b.String()
+}
+
+// Defaults lists the parameters of a kind in the order of Kind.Params; nil if there is no such kind.
+func (r *Registry[T]) Defaults(with, name string) (out []Param) {
+	_, ps, err := r.NewWith(with, name, nil)
+	if err != nil {
+		return nil
+	}
+	for _, key := range ps.known {
+		if i := slices.IndexFunc(ps.read, func(p Param) bool { return p.Name == key }); i >= 0 {
+			out = append(out, ps.read[i])
+		}
+	}
+	return out
 }
 
 // New makes one of the kind of that name ("" means Default) with the given

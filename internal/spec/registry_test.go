@@ -32,7 +32,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("%q: got %v, %v, want %v, %q", tt.in, got, err, tt.want, tt.err)
 		}
 	}
-	if got, want := r.Describe(), "never: does not\nwait:for=: waits\n"; got != want {
+	if got, want := r.Describe(), "never: does not\nwait:for=: waits\n    defaults: for=1h0m0s (1s or more)\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	r.InOrder = true

@@ -45,6 +45,21 @@ type Params struct {
 	with   string                   // see With
 	err    error
 	void   error // see Void
+	read   []Param
+}
+
+// A Param is a parameter as it was read.
+type Param struct {
+	Name    string
+	Default string // "" if it has none
+	Takes   string // the values that it may have, for people
+}
+
+// note keeps what a parameter takes, and its default, once.
+func (ps *Params) note(name, zero, takes string) {
+	if !slices.ContainsFunc(ps.read, func(p Param) bool { return p.Name == name }) {
+		ps.read = append(ps.read, Param{name, zero, takes})
+	}
 }
 
 // Read takes the values of a specification whose parameters have the known
@@ -114,6 +129,7 @@ func (ps *Params) Void() error { return ps.void }
 
 // Integer reads a whole number from low to high.
 func (ps *Params) Integer(key string, zero, low, high int) int {
+	ps.note(key, strconv.Itoa(zero), fmt.Sprintf("%d to %d", low, high))
 	v, ok := ps.value(key)
 	if !ok {
 		return zero
@@ -128,6 +144,7 @@ func (ps *Params) Integer(key string, zero, low, high int) int {
 
 // Number reads a number from low to high, each of which it may be.
 func (ps *Params) Number(key string, zero, low, high float64) float64 {
+	ps.note(key, strconv.FormatFloat(zero, 'g', -1, 64), rangeOf(low, high))
 	v, ok := ps.value(key)
 	if !ok {
 		return zero
@@ -140,12 +157,24 @@ func (ps *Params) Number(key string, zero, low, high float64) float64 {
 	return x
 }
 
+// rangeOf is a range of numbers for people.
+func rangeOf(low, high float64) string {
+	switch above := low == math.SmallestNonzeroFloat64; {
+	case above && high == math.MaxFloat64:
+		return "above 0"
+	case above:
+		return fmt.Sprintf("above 0, to %v", high)
+	}
+	return fmt.Sprintf("%v to %v", low, high)
+}
+
 // leastTime is the shortest length of time that a parameter may have.
 const leastTime = time.Second
 
 // Numbers reads finite numbers with slashes between them, such as .7/.2/.1; nil
 // where none are given.
 func (ps *Params) Numbers(key string) []float64 {
+	ps.note(key, "", "numbers with slashes between them")
 	v, ok := ps.value(key)
 	if !ok {
 		return nil
@@ -164,6 +193,7 @@ func (ps *Params) Numbers(key string) []float64 {
 
 // Duration reads a length of time of at least a second.
 func (ps *Params) Duration(key string, zero time.Duration) time.Duration {
+	ps.note(key, zero.String(), leastTime.String()+" or more")
 	v, ok := ps.value(key)
 	ps.times[key] = zero
 	if !ok {
@@ -204,6 +234,7 @@ func (ps *Params) Faster(name string, by float64) (string, error) {
 // Choice reads one of the names and returns its place; the first is the
 // default.
 func (ps *Params) Choice(key string, names ...string) int {
+	ps.note(key, names[0], strings.Join(names, ", "))
 	v, ok := ps.value(key)
 	if !ok {
 		return 0

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,61 @@ func TestUsage(t *testing.T) {
 		"lambda  interval": "flp:lambda=,interval="} {
 		if got := Usage("flp", params); got != want {
 			t.Errorf("Usage(%q) = %q, want %q", params, got, want)
+		}
+	}
+}
+
+// What a parameter takes, and its default, is told for people.
+func TestDefaults(t *testing.T) {
+	r := Registry[int]{Room: "room", Thing: "policy"}
+	r.Register("all", Kind[int]{Params: "n x y z w c d", Make: func(ps *Params) int {
+		ps.Integer("n", 3, 1, 31)
+		ps.Number("x", .5, 0, 1)
+		ps.Number("y", 2, math.SmallestNonzeroFloat64, math.MaxFloat64)
+		ps.Number("z", 1, math.SmallestNonzeroFloat64, 2)
+		ps.Numbers("w")
+		ps.Choice("c", "no", "yes")
+		if d := ps.Duration("d", time.Minute); ps.With() == "slow" && d == 0 {
+			return 1
+		}
+		return 0
+	}})
+	got := ""
+	for _, p := range r.Defaults("slow", "all") {
+		got += p.Name + "=" + p.Default + " (" + p.Takes + ") "
+	}
+	want := "n=3 (1 to 31) x=0.5 (0 to 1) y=2 (above 0) z=1 (above 0, to 2) w= (numbers with slashes between them) " +
+		"c=no (no, yes) d=1m0s (1s or more) "
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if none := r.Defaults("", "nothing"); none != nil {
+		t.Errorf("of no kind: %v", none)
+	}
+}
+
+// A parameter without effect is an error of its own, with the reason.
+func TestIgnore(t *testing.T) {
+	r := Registry[string]{Room: "room", Prefix: "room: ", Thing: "policy"}
+	r.Register("p", Kind[string]{Params: "n", Make: func(ps *Params) string {
+		ps.Integer("n", 1, 1, 9)
+		if ps.With() != "" {
+			ps.Ignore(ps.With()+" has its own", "n")
+		}
+		return ps.With()
+	}})
+	for _, tt := range []struct{ with, spec, void string }{
+		{"", "p:n=2", ""},
+		{"tde", "p", ""},
+		{"tde", "p:n=2", "room: policy p: n=2 has no effect: tde has its own"},
+	} {
+		made, ps, err := r.ParseWith(tt.with, tt.spec)
+		got := ""
+		if ps != nil && ps.Void() != nil {
+			got = ps.Void().Error()
+		}
+		if err != nil || made != tt.with || got != tt.void {
+			t.Errorf("%q with %q: %q, %v, %q, want %q", tt.spec, tt.with, made, err, got, tt.void)
 		}
 	}
 }

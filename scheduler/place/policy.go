@@ -167,3 +167,6 @@ func Names() []string { return kinds.Names() }
 
 // Describe says what each policy does and which parameters it has, a line each.
 func Describe() string { return kinds.Describe() }
+
+// DescribeWith is Describe for policies that get the forecasts of a predictor: see ParseWith.
+func DescribeWith(predictor string) string { return kinds.DescribeWith(predictor) }

@@ -27,10 +27,19 @@ func TestManualOfPolicies(t *testing.T) {
 			rows[usage+": "+does] = true
 		}
 	}
-	for _, all := range []string{place.Describe(), share.Describe(), chunk.Describe(), migrate.Describe(),
-		predictor.Describe(), sim.DescribeLaws()} {
+	name := ""
+	for _, all := range []string{place.DescribeWith(predictor.Default), share.Describe(), chunk.Describe(),
+		migrate.DescribeWith(predictor.Default), predictor.Describe(), sim.DescribeLaws()} {
 		for line := range strings.Lines(all) {
-			if line = strings.TrimSpace(line); !rows[line] {
+			line = strings.TrimSpace(line)
+			if defaults, is := strings.CutPrefix(line, "defaults: "); is {
+				if want := "| " + name + " | " + defaults + " |"; !strings.Contains(string(text), "\n"+want+"\n") {
+					t.Errorf("docs/policies.md lacks the defaults: %s", want)
+				}
+				continue
+			}
+			name, _, _ = strings.Cut(line, ":")
+			if !rows[line] {
 				t.Errorf("docs/policies.md lacks: %s", line)
 			}
 			delete(rows, line)
