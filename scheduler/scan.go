@@ -189,8 +189,8 @@ func (m *migration) unpaid(going *leaving, to *host) string {
 	if p, known := m.forecast.Stay(to.peer, m.c.now, move.Period()); known {
 		there.Stay = p
 	}
-	costs, state := m.costs(), going.lease.job.stateOf()
-	cost := costs.PauseFor(state) + costs.Transfer(state)
+	costs := m.costs()
+	cost := costs.PauseFor(going.lease.job.stateOf()) + costs.Transfer(0) // most of the state travels while the task runs
 	if move.Pays(there, cost) {
 		return ""
 	}
