@@ -250,6 +250,8 @@ var rules = map[string]rule{
 
 	"credibility": {core: true},
 
+	"pilot": {core: true},
+
 	"reproduce/policies": {core: true, own: []string{"trace", "sim", "reproduce"}},
 
 	"reproduce/bags": {core: true, own: []string{"trace", "sim", "reproduce", "reproduce/policies"}},
