@@ -252,6 +252,8 @@ var rules = map[string]rule{
 
 	"pilot": {core: true},
 
+	"pilot/batch": {own: []string{"internal/pause", "pilot"}},
+
 	"reproduce/policies": {core: true, own: []string{"trace", "sim", "reproduce"}},
 
 	"reproduce/bags": {core: true, own: []string{"trace", "sim", "reproduce", "reproduce/policies"}},
