@@ -38,7 +38,7 @@ umask 077
 program=%s
 data=%s/"${SLURMD_NODENAME:-$(hostname)}"
 mkdir -p "$data" || exit 1
-[ -O %s ] && [ -O "$data" ] || exit 1
+[ -O %s ] && [ ! -L %s ] && [ -O "$data" ] || exit 1
 %sdrain() {
   trap '' USR1
   timeout -k 1 %d "$program" drain --wait --data-dir "$data" </dev/null >/dev/null 2>&1
@@ -75,7 +75,7 @@ func SlurmScript(s *Spec) string {
 		words[i] = quote(f)
 	}
 	dir := quote(s.Dir)
-	return fmt.Sprintf(slurmScript, quote(s.Program), dir, dir, write, drain, leave, strings.Join(words, " "))
+	return fmt.Sprintf(slurmScript, quote(s.Program), dir, dir, dir, write, drain, leave, strings.Join(words, " "))
 }
 
 // quote returns a word of a shell script.
