@@ -49,7 +49,8 @@ func TestSnapshotOfRecordedQueue(t *testing.T) {
 	}
 	all := map[string]bool{"n1": true, "n2": true, "n3": true, "n4": true}
 	want := &pilot.Snapshot{
-		Nodes:   []pilot.Node{{Name: "n1", Usable: true}, {Name: "n2", Usable: true}, {Name: "n3", Usable: true}, {Name: "n4", Usable: true}},
+		Nodes: []pilot.Node{{Name: "n1", Usable: true}, {Name: "n2", Usable: true}, {Name: "n3", Usable: true},
+			{Name: "n4", Usable: true}},
 		Places:  []pilot.Place{{ID: "10"}, {ID: "11"}, {ID: "17"}},
 		Waiting: []pilot.Job{{ID: "15", Nodes: 4, Reach: all}}, // two tasks of two nodes at once
 	}
@@ -123,7 +124,8 @@ func TestSubmitNamesThePlaceholder(t *testing.T) {
 
 func TestEndSignalsOrCancels(t *testing.T) {
 	s, ran := fake(map[string]string{"scancel": ""})
-	err := errors.Join(s.End(t.Context(), pilot.Graceful, []string{"1", "2"}), s.End(t.Context(), pilot.Drastic, []string{"3"}))
+	err := errors.Join(s.End(t.Context(), pilot.Graceful, []string{"1", "2"}),
+		s.End(t.Context(), pilot.Drastic, []string{"3"}))
 	want := []string{"scancel --quiet --batch --signal=USR1 1 2", "scancel --quiet 3"}
 	if err != nil || !slices.Equal(*ran, want) {
 		t.Errorf("%q, %v, want %q", *ran, err, want)
