@@ -28,8 +28,8 @@ const (
 	endLimit = time.Minute
 	// firstFailures is the number of failed polls in a row that ends a pilot that has never succeeded.
 	firstFailures = 3
-	// submitLimit bounds the number of submissions between two polls, so that local jobs are not missed meanwhile.
-	submitLimit = 32
+	// submitTime bounds the duration of submissions between two polls, because local jobs wait meanwhile.
+	submitTime = time.Second
 )
 
 // Run polls the batch system at the given interval and carries out the pilot's plans. When ctx ends, Run ends the
@@ -118,9 +118,13 @@ func (d *driver) end(ctx context.Context, orders []pilot.Order) {
 	}
 }
 
-// submit submits placeholders until one is rejected.
+// submit submits up to n placeholders. The next poll plans the rest.
 func (d *driver) submit(ctx context.Context, n int) {
-	for range min(n, submitLimit) {
+	begun := time.Now()
+	for i := range n {
+		if i > 0 && time.Since(begun) > submitTime {
+			return
+		}
 		id, err := d.sys.Submit(ctx)
 		if ctx.Err() != nil && err != nil {
 			return

@@ -21,6 +21,7 @@ type queue struct {
 	err      error // of reading the queue
 	rejected error // of submissions
 	stays    bool  // placeholders do not end
+	slow     time.Duration
 }
 
 func (q *queue) Snapshot(context.Context) (*pilot.Snapshot, error) {
@@ -41,6 +42,7 @@ func (q *queue) Submit(context.Context) (string, error) {
 	if q.rejected != nil {
 		return "", q.rejected
 	}
+	<-time.After(q.slow)
 	q.number++
 	id := fmt.Sprint(q.number)
 	q.places[id] = "n" + id
@@ -98,6 +100,14 @@ func TestRunContinuesAfterRejection(t *testing.T) {
 	q := &queue{nodes: 5, places: map[string]string{}, rejected: errors.New("no account")}
 	if err := run(t, q, time.Minute); err != nil || q.polls < 30 {
 		t.Errorf("%v after %d polls", err, q.polls)
+	}
+}
+
+// Submissions that take long are spread over several polls.
+func TestRunPollsBetweenSlowSubmissions(t *testing.T) {
+	q := &queue{nodes: 5, places: map[string]string{}, slow: 1500 * time.Millisecond}
+	if err := run(t, q, 5*time.Second); err != nil || q.number != 3 || q.polls < 4 {
+		t.Errorf("%v, %d submitted, %d polls", err, q.number, q.polls)
 	}
 }
 
