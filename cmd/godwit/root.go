@@ -37,8 +37,8 @@ func newRoot() *cobra.Command {
 		}
 	}
 	add("volunteer", newUp(), newOpen(), newPassword(), newStatus(), newPause(), newResume(), newDrain(), newConfig(),
-		newDoctor(), newPeers(), newHistory(), newForecast(), newCredit(), newService(), newBootstrap(), newVersion(),
-		newUpdate())
+		newDoctor(), newPeers(), newHistory(), newForecast(), newCredit(), newService(), newPilot(), newBootstrap(),
+		newVersion(), newUpdate())
 	add("owner", newRun(), newPlan(), newMap(), newJobs(), newJob(), newResults(), newLogs(), newRetry(),
 		newCancel(), newForget(), newVerify(), newWhy(), newProof(),
 		newOverlay(), newNew(), newBuild(), newInterpreter(), newInspect(), newExec())

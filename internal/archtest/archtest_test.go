@@ -250,6 +250,10 @@ var rules = map[string]rule{
 
 	"credibility": {core: true},
 
+	"pilot": {core: true},
+
+	"pilot/batch": {own: []string{"internal/pause", "pilot"}},
+
 	"reproduce/policies": {core: true, own: []string{"trace", "sim", "reproduce"}},
 
 	"reproduce/bags": {core: true, own: []string{"trace", "sim", "reproduce", "reproduce/policies"}},
