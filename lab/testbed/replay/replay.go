@@ -38,6 +38,8 @@ type replay struct {
 	overlay   overlay.Manifest // with the plan's rules; zero: the usual one
 	foretells bool             // peers are asked when jobs would end, before they are handed in
 
+	decided collector // of nodes with a past
+
 	mu     sync.Mutex
 	handed []handedJob // by arrival
 }
@@ -169,6 +171,9 @@ func (r *replay) run(ctx context.Context, p *progress.Progress) error {
 	defer stop()
 	wg.Go(func() { r.handIn(jobs) })
 	wg.Go(func() { r.tell(jobs, p, end) })
+	if r.plan.Past != nil {
+		wg.Go(func() { r.collect(jobs) })
+	}
 	wg.Wait()
 	if all.Err() != nil {
 		return errors.New("interrupted")
