@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"godwit/api/view"
 	"godwit/node"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -149,6 +150,13 @@ func (c *Client) Submit(ctx context.Context, req SubmitRequest) (task.JobID, err
 // Jobs lists the jobs known to the node, the newest first.
 func (c *Client) Jobs(ctx context.Context) (j []message.JobStatus, err error) {
 	return j, c.get(ctx, "/v1/jobs", nil, &j)
+}
+
+// Decisions lists what the node decided last and why, the newest first.
+func (c *Client) Decisions(ctx context.Context) ([]node.Decision, error) {
+	var r view.Research
+	err := c.get(ctx, "/v1/research", nil, &r)
+	return r.Decisions, err
 }
 
 // Job returns the status of the job that ref names, with every task that fits

@@ -275,7 +275,7 @@ func TestParse(t *testing.T) {
 	for _, tt := range []struct{ spec, problem string }{
 		{"none", ""}, {"reactive", ""}, {"pspp:n=6,p=10m", ""}, {"pspp:p=5m,interval=1m,weights=.5/.5,n=2", ""},
 		{"cbr:threshold=25,adjustment=5,incorrect=alarms", ""}, {"cbr:low=0,high=30", ""},
-		{"", "use one of cbr, cost, none, pspp, reactive"}, {"pspp:n=0", "n=0"}, {"pspp:weights=2", "weight"},
+		{"", "use one of cbr, cbr-pspp, cost, none, pspp, reactive"}, {"pspp:n=0", "n=0"}, {"pspp:weights=2", "weight"},
 		{"pspp:m=2", "use one of p, interval"}, {"cbr:incorrect=x", "alarms-and-missed, alarms"},
 		{"cbr:threshold=0", "between"}, {"cbr:low=50,high=40", "nothing between"}, {"none:p=1h", "it has none"},
 	} {

@@ -61,3 +61,23 @@ func TestReplay(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// A played machine that gives guests a part of its CPU reports that others use the rest.
+func TestReplayReportsCPUOfOthers(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	h := &trace.History{Host: "a"}
+	for i, share := range []float64{1, .25} {
+		if err := h.Append(now.Add(time.Duration(i)*time.Hour), trace.Available, share); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.Append(now.Add(2*time.Hour), trace.UserPresent, 0); err != nil {
+		t.Fatal(err)
+	}
+	h.Extend(now.Add(3 * time.Hour))
+	for i, want := range []float64{1, .25, 1, 1} {
+		if _, got, _ := (Replay{h}).at(now.Add(time.Duration(i)*time.Hour + time.Minute)); got != want {
+			t.Errorf("in hour %d guests get %v, want %v", i, got, want)
+		}
+	}
+}

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"godwit/lab/testbed/plan"
 	"godwit/lab/testbed/replay"
 	"godwit/scheduler/place"
+	"godwit/sim/scenario"
 )
 
 func newSwarmReplay() *cobra.Command {
@@ -27,6 +30,11 @@ With --policy or --migration the nodes first found an overlay with these policie
 Their lengths of time are the trace's. Forecasts rest on what the nodes saw since they
 began.
 
+With --past each node starts with a history of the days before the replay, signed by
+the node. Other nodes learn it by gossip. Days that the trace lacks are its first days,
+repeated. Days stay days: in each, the replayed hours are as fast as the replay, and the
+other hours fill the rest.
+
 A scenario file says all of this in place of the flags, and may name several policies.
 They run one after the other on fresh nodes, with equal jobs.
 
@@ -34,7 +42,8 @@ The report is the simulator's, in the trace's time. --compare-sim runs the simul
 the same hosts, arrivals and overlay, with the times that the nodes took to start.`,
 		Args: cobra.MaximumNArgs(1),
 		Example: `  godwit swarm replay 20 --trace phones.csv.gz --speedup 600 --minutes 4 --compare-sim
-  godwit swarm replay 12 --trace phones.csv.gz --policy uptime --migration pspp:p=20m`,
+  godwit swarm replay 12 --trace phones.csv.gz --policy uptime --migration pspp:p=20m
+  godwit swarm replay 4 --scenario examples/scenarios/zhang-pspp.yaml --speedup 20`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := swarmNodes(cmd, &o.Options, args); err != nil {
 				return err
@@ -53,6 +62,9 @@ the same hosts, arrivals and overlay, with the times that the nodes took to star
 	f.StringVar(&p.Policy, "policy", place.Default,
 		"placement policy, as godwit overlay create has it, but with lengths of time of the trace")
 	f.StringVar(&p.Migration, "migration", plan.NoMigration, "migration policy, likewise")
+	f.Var((*pastFlag)(&p.Past), "past",
+		"history that each node has at the start, such as 10d (default: the scenario's, else none)")
+	f.StringVar(&p.Predictor, "predictor", "", "predictor that gives the policies their forecasts, likewise (default: blend)")
 	f.DurationVar(&p.Every, "checkpoint-every", 0,
 		"running time between a task's checkpoints, in the trace's time; 0s: none on its way")
 	f.BoolVar(&o.Foretell, "foretell", false,
@@ -99,3 +111,51 @@ func addReplay(o *replay.Options, cmd *cobra.Command) {
 	f.DurationVar(&p.From, "from", 0, "where the replay begins, after the trace's start")
 	f.BoolVar(&p.CompareSim, "compare-sim", false, "simulate the same, and print both side by side")
 }
+
+func newSwarmPublished() *cobra.Command {
+	var o replay.Published
+	cmd := &cobra.Command{
+		Use:   "published",
+		Short: "Published policies decide by histories of days",
+		Long: `Published policies decide by histories of days. Each policy runs on four nodes of its
+own, which start with ten days of signed history. Each learns the days of the others by
+gossip. Tasks only wait.
+
+Every decision is printed with its forecast. The table counts them by what they rest on,
+and the moves from hosts that left later. The command fails if a policy had to decide
+without the forecast that it wanted. It takes some 3 minutes.`,
+		Args: cobra.NoArgs,
+		Example: `  godwit swarm published
+  godwit swarm published --at-once 1 --speedup 10`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return o.Run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	addBed(&o.Options, cmd)
+	addSeed(&o.Options, cmd, "seed of the nodes' keys and the nodes that jobs are handed to")
+	o.Nodes = publishedNodes
+	f := cmd.Flags()
+	f.StringVar(&o.Scenarios, "scenarios", "examples/scenarios", "directory of the policies' scenario files, zhang-*.yaml")
+	f.Float64Var(&o.Speedup, "speedup", publishedSpeedup, "replayed seconds per second")
+	f.IntVar(&o.AtOnce, "at-once", 4, "number of policies that run at once")
+	return cmd
+}
+
+// The published policies' scenarios have four hosts and last 63 seconds at this speed.
+const (
+	publishedNodes   = 4
+	publishedSpeedup = 20
+)
+
+// pastFlag reads the length of a past.
+type pastFlag time.Duration
+
+func (p *pastFlag) Set(text string) error {
+	d, err := scenario.ParsePast(text)
+	*p = pastFlag(d)
+	return err
+}
+
+func (p *pastFlag) String() string { return scenario.PastText(time.Duration(*p)) }
+
+func (*pastFlag) Type() string { return "days" }

@@ -339,11 +339,11 @@ var rules = map[string]rule{
 	"lab/testbed/plan": {own: []string{"internal/failure", "lab/files", "lab/testbed/clock", "lab/testbed/impose",
 		"lab/traces", "migrate", "scheduler/place", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
-	"lab/testbed/replay": {own: []string{"api", "internal/noop", "lab/files", "lab/progress", "lab/submission",
-		"lab/table",
+	"lab/testbed/replay": {own: []string{"api", "internal/failure", "internal/noop", "lab/files", "lab/progress",
+		"lab/submission", "lab/table",
 		"lab/testbed", "lab/testbed/clock", "lab/testbed/impose", "lab/testbed/measure", "lab/testbed/plan", "lab/traces",
-		"node", "overlay", "owner", "scheduler/ledger", "scheduler/message", "sim", "sim/report", "sim/swarm", "task",
-		"trace"}},
+		"node", "overlay", "owner", "scheduler/ledger", "scheduler/message", "scheduler/place", "sim", "sim/report",
+		"sim/scenario", "sim/swarm", "task", "trace"}},
 
 	"lab/testbed/sites": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
 		"lab/table",

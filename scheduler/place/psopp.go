@@ -74,7 +74,11 @@ func (p *PSOPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, rng 
 		h := p.fit[p.last]
 		i, _ := slices.BinarySearchFunc(open, h.Peer,
 			func(o *Host, peer task.PeerID) int { return cmp.Compare(o.Peer, peer) })
-		return i, Reason{words: fittestWords, x: p.fitness(now, t, h, f), y: float64(h.Running), n: int64(p.particles),
+		stay, known := f.Stay(h.Peer, now, h.Length(t))
+		if !known {
+			stay = unknownStay
+		}
+		return i, Reason{words: fittestWords, x: p.fitness(now, t, h, f), y: float64(h.Running), z: stay, n: int64(p.particles),
 			m: int64(len(p.fit))}, true
 	})
 }
@@ -99,9 +103,16 @@ func (p *PSOPP) narrow(t *Task, open []*Host) {
 	p.fits = p.fit
 }
 
+// unknownStay stands for the probability that a member stays of which nothing is known.
+const unknownStay = -1
+
 func fittestWords(r *Reason) string {
+	stay := fmt.Sprintf("it stays for the task with probability %.3g", r.z)
+	if r.z == unknownStay {
+		stay = "nothing is known of its past"
+	}
 	return fmt.Sprintf("next in order; the fittest that %d particles found among %d members (fitness %.3g, %.0f tasks "+
-		"there)", r.n, r.m, r.x, r.y)
+		"there; %s)", r.n, r.m, r.x, r.y, stay)
 }
 
 // fitness is Eq 4.7: x times the probability of staying for the task (1 without

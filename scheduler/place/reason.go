@@ -7,6 +7,7 @@ type Reason struct {
 	words func(*Reason) string // nil: text
 	text  string
 	x, y  float64 // what words speaks of
+	z     float64
 	n, m  int64
 }
 

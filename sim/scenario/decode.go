@@ -50,6 +50,10 @@ func (r *reader) top(node ast.Node) *task.Error {
 		{"end", r.moment(&r.end)},
 		{"days", r.count(&r.days, 1, mostDays)},
 		{"warmup", r.duration(&b.Warmup, 0)},
+		{"past", r.scalar("write days, such as 10d", func(text string) (err error) {
+			r.Past, err = ParsePast(text)
+			return err
+		})},
 		{"placement", r.specs(&r.Placements, CheckPlacement)},
 		{"migration", r.specs(&r.Migrations, CheckMigration)},
 		{"fairness", r.specs(&r.Fairnesses, CheckFairness)},

@@ -52,6 +52,10 @@ type Experiment struct {
 
 	Coordinators int
 
+	// Past is the time before the start of which real nodes have a history; 0 means none. Simulated hosts always know the
+	// days of the trace before the start.
+	Past time.Duration
+
 	places map[string]yamlfile.Position // of a file
 	file   string
 }
@@ -122,7 +126,6 @@ func (e *Experiment) Use(t *trace.Trace) {
 // SetDays ends the runs so many days after their start, or with a trace whose
 // last day is not a whole one. The experiment must have its hosts and its start.
 func (e *Experiment) SetDays(days int) {
-	const day = 24 * time.Hour
 	end := e.Base.Day0().Add(time.Duration(days) * day)
 	if last := e.Base.Trace.End; end.After(last) && end.Sub(last) < day {
 		end = last

@@ -20,6 +20,8 @@ type Options struct {
 	Arrival    time.Duration
 	Policy     string
 	Migration  string
+	Predictor  string        // as the rules of an overlay name it; "" is the default
+	Past       time.Duration // whole days of history that each node has at the start; 0 means none
 	Every      time.Duration // between checkpoints; 0: none on the way
 	Ends       string
 	JobsFile   string // "": jobs are drawn
@@ -60,9 +62,9 @@ func (f *Options) Check() error {
 	case f.JobSize <= 0 || f.Arrival < 0 || f.From < 0 || f.Every < 0:
 		return failure.Usage("", "--job-size must be above 0, --arrival, --from and --checkpoint-every not negative")
 	case f.Scenario != "" && (f.Trace != "" || f.Arrival != 0 || f.JobSize != JobSize || f.Policy != place.Default ||
-		f.Migration != NoMigration || f.Every != 0):
-		return failure.Usage("leave them out",
-			"with --scenario the file has what --trace, --job-size, --arrival, --policy, --migration and --checkpoint-every say")
+		f.Migration != NoMigration || f.Predictor != "" || f.Every != 0):
+		return failure.Usage("leave them out", "with --scenario the file has what --trace, --job-size, --arrival, --policy, "+
+			"--migration, --predictor and --checkpoint-every say")
 	case f.JobsFile != "" && f.CompareSim:
 		return failure.Usage("leave out one of them", "the simulator draws its jobs, and --jobs reads others")
 	case f.Ends != EndAsTraced && f.Ends != endCrash && f.Ends != EndGoodbye:

@@ -39,6 +39,9 @@ type Plan struct {
 	Bed                  *impose.Bed // nil: the nodes replay owners, and all work alike
 	// Published are mean responses in units of the bed's rates, by class and then of all; nil: none
 	Published []float64
+	// Past is the history of each host before the start, nil if the nodes have none, and PastSource names its source.
+	Past       []*trace.History
+	PastSource string
 }
 
 // Moves says whether the rules let running tasks move.
@@ -48,13 +51,14 @@ func (p *Plan) Moves() bool { return p.Migration != NoMigration }
 // are named tasks are placed and moved by the default policies.
 func (p *Plan) Founds() bool {
 	s := p.Scenario
-	return p.Migration != migrate.Default || p.Placement != place.Default || s.Fairness != "" || s.Chunking != ""
+	return p.Migration != migrate.Default || p.Placement != place.Default || s.Predictor != "" || s.Fairness != "" ||
+		s.Chunking != ""
 }
 
 // Name tells the plan's policies, for people.
 func (p *Plan) Name() string {
 	names := []string{p.Placement, p.Migration}
-	for _, other := range []string{p.Scenario.Fairness, p.Scenario.Chunking} {
+	for _, other := range []string{p.Scenario.Fairness, p.Scenario.Chunking, p.Scenario.Predictor} {
 		if other != "" {
 			names = append(names, other)
 		}
@@ -79,7 +83,12 @@ func (f *Options) Plans(nodes, slots int, seed uint64) ([]*Plan, error) {
 		return nil, err
 	}
 	s := grid[0]
+	whole := s.Trace
 	if err := f.window(s, nodes, seed); err != nil {
+		return nil, err
+	}
+	pasts, source, err := f.pasts(whole, s)
+	if err != nil {
 		return nil, err
 	}
 	s.Seed = seed
@@ -102,7 +111,7 @@ func (f *Options) Plans(nodes, slots int, seed uint64) ([]*Plan, error) {
 		plan := &Plan{
 			Scenario: &run, Speedup: f.Speedup, Jobs: jobs, Bed: bed, ends: endings[f.Ends],
 			Placement: cmp.Or(run.Placement, place.Default), Migration: cmp.Or(run.Migration, NoMigration),
-			Published: published[run.Placement],
+			Published: published[run.Placement], Past: pasts, PastSource: source,
 		}
 		if err := errors.Join(plan.hasten(), plan.check()); err != nil {
 			return nil, err
@@ -220,7 +229,7 @@ func (f *Options) base(slots int) (grid []*sim.Scenario, published map[string][]
 	if err != nil {
 		return nil, nil, failure.Usage("", "reading the trace: %w", err)
 	}
-	return []*sim.Scenario{{Trace: t, Placement: f.Policy, Migration: f.Migration,
+	return []*sim.Scenario{{Trace: t, Placement: f.Policy, Migration: f.Migration, Predictor: f.Predictor,
 		Checkpoints: sim.Checkpoints{Every: f.Every, Away: true}, Hosts: sim.HostRules{Slots: slots, Grace: usualGrace},
 		Workload: sim.Workload{Requeue: true}}}, nil, nil
 }

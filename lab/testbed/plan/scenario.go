@@ -52,6 +52,9 @@ func (f *Options) fromFile(slots int) (grid []*sim.Scenario, published map[strin
 	for _, s := range grid {
 		s.Hosts.Slots, s.Watch = slots, nil
 	}
+	if f.Past == 0 {
+		f.Past = e.Past
+	}
 	if !s.End.IsZero() && !f.MinutesGiven {
 		f.Minutes = 0
 	}

@@ -62,7 +62,7 @@ func (r *replay) join(ctx context.Context, sw *testbed.Swarm) error {
 func (r *replay) associate(ctx context.Context, sw *testbed.Swarm) error {
 	s := r.plan.Scenario
 	rules := node.OverlayRules{Name: testbed.OverlayName, Admission: node.AdmitOpen, Placement: s.Placement,
-		Migration: plan.NoMigration, Fairness: s.Fairness, Chunking: s.Chunking}
+		Migration: plan.NoMigration, Predictor: s.Predictor, Fairness: s.Fairness, Chunking: s.Chunking}
 	if r.plan.Moves() {
 		rules.Migration = r.plan.Scenario.Migration
 	}
@@ -77,7 +77,8 @@ func (r *replay) associate(ctx context.Context, sw *testbed.Swarm) error {
 // members choose who coordinates.
 func (r *replay) sign(d *node.OverlayDetail, rules node.OverlayRules) error {
 	r.overlay = overlay.Manifest{Name: rules.Name, Founder: r.players[0].peer, Founded: d.Founded,
-		Placement: rules.Placement, Migration: rules.Migration, Fairness: rules.Fairness, Chunking: rules.Chunking}
+		Placement: rules.Placement, Migration: rules.Migration, Predictor: rules.Predictor, Fairness: rules.Fairness,
+		Chunking: rules.Chunking}
 	if err := r.overlay.Sign(machines.Key(r.plan.Scenario.Seed, 0)); err != nil {
 		return fmt.Errorf("signing the overlay's rules: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"godwit/lab/testbed"
 	"godwit/lab/testbed/clock"
 	"godwit/lab/testbed/plan"
+	"godwit/node"
 	"godwit/overlay"
 	"godwit/owner"
 	machines "godwit/sim/swarm"
@@ -37,6 +38,8 @@ type replay struct {
 	overlay   overlay.Manifest // with the plan's rules; zero: the usual one
 	foretells bool             // peers are asked when jobs would end, before they are handed in
 
+	decided collector // of nodes with a past
+
 	mu     sync.Mutex
 	handed []handedJob // by arrival
 }
@@ -54,6 +57,9 @@ type handedJob struct {
 // lead is how long before the window the files are written: the first nodes
 // start with it.
 const lead = 500 * time.Millisecond
+
+// leadOfPast is the time that it takes to store one node's past.
+const leadOfPast = 200 * time.Millisecond
 
 // newReplay prepares the nodes below dir, of which none runs yet. Where the rules
 // are not the usual ones, an overlay is founded first.
@@ -88,17 +94,33 @@ func newReplay(ctx context.Context, p *progress.Progress, dir string, plan *plan
 	if plan.Bed != nil {
 		return r, r.equip(dir, args)
 	}
-	r.clock = clock.Clock{Start: plan.Scenario.Start, Begun: time.Now().Add(lead), Speedup: plan.Speedup}
-	for _, p := range r.players {
+	before := lead
+	if plan.Past != nil {
+		before += time.Duration(len(r.players)) * leadOfPast
+	}
+	r.clock = clock.Clock{Start: plan.Scenario.Start, Begun: time.Now().Add(before), Speedup: plan.Speedup}
+	for i, p := range r.players {
 		p.clock = r.clock
 		played, err := testbed.WriteOwner(p.setup.Dir, p.clock.History(p.history))
 		if err != nil {
+			return nil, err
+		}
+		if err := r.givePast(ctx, i); err != nil {
 			return nil, err
 		}
 		p.setup.Args = append(args[:len(args):len(args)], "--replay", played)
 		p.setup.Args = append(p.setup.Args, r.peersOf(p)...)
 	}
 	return r, nil
+}
+
+// givePast stores a player's past, signed by its node's key, in the node's data directory. Other nodes learn it by gossip.
+func (r *replay) givePast(ctx context.Context, i int) error {
+	if r.plan.Past == nil {
+		return nil
+	}
+	window := r.plan.Scenario.End.Sub(r.plan.Scenario.Start)
+	return node.StorePast(ctx, r.players[i].setup.Dir, r.clock.Past(r.plan.Past[i], window))
 }
 
 // peersOf are the arguments by which a player's node knows the others.
@@ -149,6 +171,9 @@ func (r *replay) run(ctx context.Context, p *progress.Progress) error {
 	defer stop()
 	wg.Go(func() { r.handIn(jobs) })
 	wg.Go(func() { r.tell(jobs, p, end) })
+	if r.plan.Past != nil {
+		wg.Go(func() { r.collect(jobs) })
+	}
 	wg.Wait()
 	if all.Err() != nil {
 		return errors.New("interrupted")

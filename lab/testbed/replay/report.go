@@ -30,6 +30,13 @@ type report struct {
 	// Foretold are, with --foretell, the jobs with what was said of their ends before.
 	Foretold []*foretold `json:"foretold,omitempty"`
 
+	// Past is the length of the history that each node had at the start, and PastSource names its source; both are "" if
+	// the nodes had none. Decisions and Counted are then what the nodes decided.
+	Past       string     `json:"past,omitempty"`
+	PastSource string     `json:"past_source,omitempty"`
+	Decisions  []decision `json:"decisions,omitempty"`
+	Counted    *counted   `json:"counted,omitempty"`
+
 	Swarm      *sim.Report `json:"swarm"`
 	Simulator  *sim.Report `json:"simulator,omitempty"`
 	Difference *difference `json:"difference,omitempty"`
@@ -150,6 +157,7 @@ func (reps runs) print(w io.Writer) error {
 		}
 		rep.printHead(w)
 		rep.printMeasured(w)
+		rep.printDecisions(w)
 		if sides = append(sides, rep.Swarm); rep.Simulator != nil {
 			sides = append(sides, rep.Simulator)
 		}
@@ -161,6 +169,7 @@ func (reps runs) print(w io.Writer) error {
 		return err
 	}
 	reps.printClasses(w)
+	reps.printCounted(w)
 	for _, rep := range reps {
 		printForetold(w, rep.Foretold)
 	}
@@ -174,6 +183,9 @@ func (rep *report) printHead(w io.Writer) {
 		time.Duration(rep.FromS*float64(time.Second)), rep.Speedup, rep.Seed)
 	if rep.Swarm.Synthetic != "" {
 		fmt.Fprintf(w, "the trace is synthetic: %s\n", rep.Swarm.Synthetic)
+	}
+	if rep.Past != "" {
+		fmt.Fprintf(w, "past       %s, %s\n", rep.Past, rep.PastSource)
 	}
 	fmt.Fprintf(w, "hosts      %s\n", strings.Join(rep.Names, " "))
 	fmt.Fprintf(w, "jobs       %d with %s of work in all; %d whose peer went before it answered\n", rep.Jobs,

@@ -14,6 +14,7 @@ import (
 	"godwit/lab/testbed"
 	"godwit/lab/testbed/measure"
 	"godwit/lab/testbed/plan"
+	"godwit/sim/scenario"
 )
 
 // Options are those of a replay.
@@ -29,32 +30,35 @@ func (s *Options) Run(ctx context.Context, out, log io.Writer) (err error) {
 	if err := errors.Join(s.Options.Check(), s.Plan.Check()); err != nil {
 		return err
 	}
-	plans, err := s.Plan.Plans(s.Nodes, s.Cores, s.Seed)
-	if err != nil {
-		return err
-	}
 	dir, remove, err := s.MakeDir()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	p := s.NewProgress(log)
-	var reps runs
-	for i, plan := range plans {
-		if len(plans) > 1 {
-			p.Note("%d of %d: %s", i+1, len(plans), plan.Name())
-		}
-		rep, e := s.playPlan(ctx, p, runDir(dir, plans, i), plan)
-		if e != nil {
-			err = e
-			break // what came of those before is told
-		}
-		reps = append(reps, rep)
-	}
+	reps, err := s.play(ctx, s.NewProgress(log), dir)
 	if len(reps) == 0 {
 		return err
 	}
 	return errors.Join(s.tellAll(out, reps), err)
+}
+
+// play plays each plan below dir. With an error, it returns the reports of the plans before.
+func (s *Options) play(ctx context.Context, p *progress.Progress, dir string) (reps runs, err error) {
+	plans, err := s.Plan.Plans(s.Nodes, s.Cores, s.Seed)
+	if err != nil {
+		return nil, err
+	}
+	for i, plan := range plans {
+		if len(plans) > 1 {
+			p.Note("%d of %d: %s", i+1, len(plans), plan.Name())
+		}
+		rep, err := s.playPlan(ctx, p, runDir(dir, plans, i), plan)
+		if err != nil {
+			return reps, err
+		}
+		reps = append(reps, rep)
+	}
+	return reps, nil
 }
 
 // runDir is where a plan is played: below the swarm's directory, one beside the
@@ -139,6 +143,11 @@ func (s *Options) replayed(ctx context.Context, r *replay, p *progress.Progress,
 		Seed: s.Seed, Jobs: len(r.plan.Jobs), Starts: r.startsOf(), DelayS: r.delay.Seconds(), Swarm: r.count(jobs),
 		Published: r.plan.Published, name: r.plan.Name()}
 	rep.Foretold = r.came(jobs)
+	if r.plan.Past != nil {
+		rep.Past, rep.PastSource = scenario.PastText(s.Plan.Past), r.plan.PastSource
+		rep.Decisions = r.decisions()
+		rep.Counted = r.countDecisions(rep.Decisions, jobs, rep.Swarm.Succeeded)
+	}
 	if r.plan.Bed != nil {
 		r.overhead = r.plan.Bed.OverheadOf(m, tasks)
 		rep.OverheadS = r.overhead.Seconds()
