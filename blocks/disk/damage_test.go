@@ -118,6 +118,9 @@ func (r relic) read(t *testing.T) (missing int, err error) {
 // and what is damaged can be moved aside. The log's tail alone may be lost silently:
 // a crash leaves it so.
 func TestDamagedStore(t *testing.T) {
+	if raceEnabled {
+		t.Skip("too slow under the race detector: run without it")
+	}
 	damage := map[string]func([]byte) []byte{
 		"empty":     func([]byte) []byte { return nil },
 		"cut":       func(b []byte) []byte { return b[:len(b)/2] },

@@ -167,6 +167,9 @@ func TestSegmentsReadWhileMoved(t *testing.T) {
 // Whenever the machine stops, what is found has its value, and all is found that was synced and
 // not deleted. Of what was written and not synced a part may be on disk, in any order.
 func TestSegmentsCrash(t *testing.T) {
+	if raceEnabled {
+		t.Skip("too slow under the race detector: run without it")
+	}
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))

@@ -28,6 +28,7 @@ const (
 	siegeAudits = 5    // re-runs that the submitter's machine completes per turn
 	siegeRounds = 1200 // turns after which a job counts as stalled; most take a second of the job
 	siegeIdle   = 30   // turns after which a job that only waits for its owner ends
+	siegeVain   = 120  // turns after which a job ends that waits for its owner while leaders bring nothing usable
 	// siegeRun is the time that a task really takes on every machine.
 	siegeRun = time.Second
 )
@@ -240,8 +241,8 @@ func (b *siege) hearAgain(l *siegeCell, again []message.Again, refused []task.Pe
 
 // run plays the siege until the job is delivered, waits for its owner or stalls.
 func (b *siege) run() {
-	idle := 0
-	for b.rounds = 1; b.rounds <= siegeRounds && !b.over() && idle < siegeIdle; b.rounds++ {
+	idle, vain, held := 0, 0, uint64(0)
+	for b.rounds = 1; b.rounds <= siegeRounds && !b.over() && idle < siegeIdle && vain < siegeVain; b.rounds++ {
 		busy := false
 		for _, l := range b.leaders {
 			busy = b.turn(l) || busy
@@ -256,8 +257,12 @@ func (b *siege) run() {
 			b.now = b.now.Add(siegeRun)
 		}
 		b.act(message.Wake{})
-		if idle++; busy || !b.asksOwner() {
+		asks, holds := b.asksOwner(), b.s.jobs[b.id].have.Count()
+		if idle++; busy || !asks {
 			idle = 0
+		}
+		if vain++; holds != held || !asks {
+			vain, held = 0, holds
 		}
 	}
 }
