@@ -134,6 +134,8 @@ func (p *program) refuse() error {
 		"runs differ in fairness, load and seed: give one policy of placement, one of migration and one of chunks")
 	refuse(b.Warmup >= p.length, "its warm-up of %v leaves nothing of %v to count", b.Warmup, p.length)
 	refuse(b.Rates != nil || b.Hosts.Speeds != sim.Uniform, "nodes of sites are equally fast: leave rates and speeds out")
+	refuse(p.e.Past != 0, "nodes of sites begin without a history: leave past out")
+	refuse(b.Predictor != "", "nodes of sites go by the default predictor: leave predictor out")
 	refuse(b.Hosts.Owner != sim.Suspend,
 		"the nodes' owners suspend tasks: set owner to suspend, and say with grace how long")
 	refuse(b.Checkpoints.Auto, "tasks that wait are saved by a clock: give checkpoints a length of time, or 0s")

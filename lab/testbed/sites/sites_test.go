@@ -12,6 +12,7 @@ import (
 	"godwit/lab/testbed/clock"
 	"godwit/lab/testbed/measure"
 	"godwit/scheduler/message"
+	"godwit/sim/scenario"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -54,6 +55,24 @@ func TestBagsPlan(t *testing.T) {
 	o := &Options{Options: testbed.Options{Cores: 1}, Scenario: "../../../examples/scenarios/mgst1.yaml"}
 	if _, err := o.read(); err == nil || !strings.Contains(err.Error(), "the scenario has rates of classes") {
 		t.Errorf("a scenario without sites: %v", err)
+	}
+}
+
+// What nodes of sites do not heed is refused.
+func TestSitesRefuse(t *testing.T) {
+	for want, change := range map[string]func(e *scenario.Experiment){
+		"leave past out":      func(e *scenario.Experiment) { e.Past = 10 * 24 * time.Hour },
+		"leave predictor out": func(e *scenario.Experiment) { e.Base.Predictor = "tde" },
+	} {
+		o := &Options{Scenario: "../../../examples/scenarios/koala-two.yaml"}
+		e, err := o.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(e)
+		if _, err := o.plan(e); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 
