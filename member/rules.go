@@ -30,7 +30,7 @@ type foresight struct {
 	predictor string
 }
 
-// By implements scheduler.Foreteller.
+// By implements scheduler.Forecaster.
 func (f foresight) By(predictor string) place.Forecast { return foresight{f.m, predictor} }
 
 // Stay implements place.Forecast. It is asked during a step.
@@ -47,4 +47,4 @@ func (f foresight) Stay(peer task.PeerID, _ time.Time, d time.Duration) (p float
 	return f.m.stayBy(f.predictor, &here.asked, d)
 }
 
-var _ scheduler.Foreteller = foresight{}
+var _ scheduler.Forecaster = foresight{}

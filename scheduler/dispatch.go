@@ -9,7 +9,7 @@ type dispatch struct {
 
 	policy     place.Policy
 	traits     place.Traits // of policy
-	foreteller Foreteller
+	forecaster Forecaster
 	forecast   place.Forecast // for placement
 	asking     bool           // a reminder to ask the policy again is set
 	deciding   deciding       // memory of rounds and scans

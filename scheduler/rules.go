@@ -125,21 +125,21 @@ func (c *Config) mover() (migrate.Policy, error) {
 	return p, nil
 }
 
-// A Foreteller gives the forecasts of any predictor, as predictor.Parse reads it; "" is its usual one. The zero value of
-// what By returns is none: every predictor has forecasts, if only of unknown members.
-type Foreteller interface {
+// A Forecaster gives the forecasts of any predictor.
+type Forecaster interface {
+	// By returns the forecasts of a predictor, as predictor.Parse reads it; "" is the default. It never returns nil.
 	By(predictor string) place.Forecast
 }
 
 // Foresee gives the policies forecasts; without, none is known of any member. They are asked during Step only.
-func (c *Coordinator) Foresee(f Foreteller) {
-	c.dispatch.foreteller = f
+func (c *Coordinator) Foresee(f Forecaster) {
+	c.dispatch.forecaster = f
 	c.foretell()
 }
 
-// foretell has each policy get the forecasts of its predictor.
+// foretell gives each policy the forecasts of its predictor.
 func (c *Coordinator) foretell() {
-	f, rules := c.dispatch.foreteller, c.cfg.predictor()
+	f, rules := c.dispatch.forecaster, c.cfg.predictor()
 	if f == nil {
 		return
 	}

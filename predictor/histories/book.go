@@ -4,7 +4,6 @@
 package histories
 
 import (
-	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -82,13 +81,21 @@ func (b *Book) add(peer task.PeerID) *entry {
 		b.of = map[task.PeerID]*entry{}
 	}
 	if len(b.of) >= MaxMembers {
-		oldest := slices.MinFunc(slices.Sorted(maps.Keys(b.of)), func(x, y task.PeerID) int {
-			return b.of[x].heard.Compare(b.of[y].heard)
-		})
-		delete(b.of, oldest)
+		delete(b.of, b.oldest())
 	}
 	b.of[peer] = &entry{}
 	return b.of[peer]
+}
+
+// oldest is the member that was heard of least recently. Strangers can fill a book, so no order of all is made.
+func (b *Book) oldest() (oldest task.PeerID) {
+	var heard time.Time
+	for peer, e := range b.of {
+		if order := e.heard.Compare(heard); oldest == "" || order < 0 || order == 0 && peer < oldest {
+			oldest, heard = peer, e.heard
+		}
+	}
+	return oldest
 }
 
 // put adds what of a span is not known yet, and reports whether that is anything.
