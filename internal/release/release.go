@@ -110,11 +110,13 @@ func IsVersion(v string) bool {
 	return len(v) <= MaxVersion && semver.IsValid("v"+v) && semver.Canonical("v"+v) == "v"+v
 }
 
-// Newer reports whether the release is newer than a version that somebody has; known is false where that names no place
-// in the order, as of a build that was not given out.
+// Newer reports whether the release is newer than a version that somebody has. Known is false if that version has no
+// place in the order. This is the case for builds that were not given out: Go and scripts/package number a commit
+// without an earlier release 0.0.0.
 func (r *Release) Newer(have string) (newer, known bool) {
 	have = "v" + strings.TrimPrefix(have, "v")
-	if !semver.IsValid(have) || semver.Canonical(have) != strings.TrimSuffix(have, semver.Build(have)) {
+	if !semver.IsValid(have) || semver.Canonical(have) != strings.TrimSuffix(have, semver.Build(have)) ||
+		strings.HasPrefix(have, "v0.0.0") {
 		return false, false
 	}
 	return semver.Compare("v"+r.Version, have) > 0, true

@@ -141,7 +141,8 @@ func TestNewer(t *testing.T) {
 	for have, want := range map[string][2]bool{
 		"0.9.0": {true, true}, "v0.9.0": {true, true}, "0.10.0-rc.1": {true, true}, "0.10.0-rc.2": {false, true},
 		"0.10.0-rc.10": {false, true}, "0.10.0": {false, true}, "1.0.0": {false, true},
-		"v0.0.0-20261127014500-1b1fe82f0123+dirty": {true, true}, "0.0.0-20261127014500.g1b1fe82f0123": {true, true},
+		"v0.0.0-20261127014500-1b1fe82f0123": {false, false}, "v0.0.0-20261127014500-1b1fe82f0123+dirty": {false, false},
+		"0.0.0-20261127014500.g1b1fe82f0123": {false, false},
 		"development": {false, false}, "1b1fe82f0123": {false, false}, "1b1fe82f0123+dirty": {false, false},
 		"":  {false, false},
 		"1": {false, false}, "123456789012": {false, false},
