@@ -39,6 +39,9 @@ type uptime struct {
 // play starts and ends the node until the history ends, or ctx does, and leaves
 // it as it is then.
 func (p *player) play(ctx context.Context) error {
+	if err := p.beginDown(ctx); err != nil {
+		return err
+	}
 	for i := 0; i < p.history.Len(); i++ {
 		if p.history.Spell(i).State == trace.Unavailable {
 			continue
@@ -75,6 +78,16 @@ func (p *player) play(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// beginDown takes away a node that was started before the history began, if its host is off then: the nodes of a
+// test-bed all are there to found its overlay.
+func (p *player) beginDown(ctx context.Context) error {
+	if p.up() == nil || p.history.Spell(0).State != trace.Unavailable ||
+		!clock.SleepUntil(ctx, p.clock.Real(p.history.Since())) {
+		return nil
+	}
+	return p.end(p.ends == plan.EndGoodbye)
 }
 
 // begin starts the node, unless its time is over first: then the node is nil.
