@@ -96,6 +96,14 @@ func (c *Counter) Fail(class, server int) {
 	c.snapshot.Servers[server].Running--
 }
 
+// Refuse ends a waiting task that has failed for good.
+func (c *Counter) Refuse(class int) {
+	for _, k := range c.both(class) {
+		c.snapshot.Classes[k].Waiting--
+		c.snapshot.Classes[k].Failed++
+	}
+}
+
 // Snapshot returns a copy of what is added up at a time of the run. state returns the state of a server.
 func (c *Counter) Snapshot(at, length float64, state func(server int) string) Snapshot {
 	s := c.snapshot

@@ -14,12 +14,29 @@ import (
 // ErrServerDown is wrapped by what Pause and Ping return of a server whose node does not run.
 var ErrServerDown = errors.New("its node does not run")
 
-// stop kills the player's node, and keeps it down until start.
-func (p *player) stop(now time.Time) {
+// stop has the player's node killed, and kept down until start. It returns false if the run is over.
+func (p *player) stop(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.edit(now, func(h *trace.History, at time.Time) { clock.Note(h, at, trace.Unavailable, 0) }) {
+		return false
+	}
 	p.held = true
-	p.edit(now, func(h *trace.History, at time.Time) { clock.Note(h, at, trace.Unavailable, 0) })
+	return true
+}
+
+// awaitDown waits until the player has no node.
+func (p *player) awaitDown(ctx context.Context) error {
+	tick := time.NewTicker(upPoll)
+	defer tick.Stop()
+	for p.up() != nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // start ends a pause, or starts the player's node. A host that was planned to be down now is up until it is planned to
@@ -48,12 +65,13 @@ func (p *player) start(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// edit replaces the history from now on by what add adds, and wakes the player. The lock is held.
-func (p *player) edit(now time.Time, add func(h *trace.History, at time.Time)) {
+// edit replaces the history from now on by what add adds, and wakes the player. The lock is held. It returns false if
+// nothing is left of the history.
+func (p *player) edit(now time.Time, add func(h *trace.History, at time.Time)) bool {
 	begin, end := p.history.Since(), p.planned.Until()
 	at := p.clock.Traced(now).Truncate(time.Millisecond)
 	if !at.Before(end) {
-		return
+		return false
 	}
 	if last := spellAt(p.history, at); !at.After(last) {
 		at = last.Add(time.Millisecond) // two changes are never at one time
@@ -69,6 +87,7 @@ func (p *player) edit(now time.Time, add func(h *trace.History, at time.Time)) {
 	case p.changed <- struct{}{}:
 	default: // the player has not yet seen the change before
 	}
+	return true
 }
 
 // spellAt is the start of the spell that a history has at a time before its end, or of its first.
@@ -163,22 +182,27 @@ func (p *player) state(now time.Time) string {
 
 // Start ends a server's pause, or starts its node.
 func (l *Live) Start(ctx context.Context, server string) error {
-	return l.with(server, func(p *player) error { return p.start(ctx, time.Now()) })
+	return l.with(ctx, server, func(p *player) error { return p.start(ctx, time.Now()) })
 }
 
 // Pause has a server suspend its tasks and take no others until Start. Its node goes on being a member.
 func (l *Live) Pause(ctx context.Context, server string) error {
-	return l.with(server, func(p *player) error { return p.pause(ctx) })
+	return l.with(ctx, server, func(p *player) error { return p.pause(ctx) })
 }
 
 // Stop kills a server's node, as a failure of the scenario does. It remains down until Start.
-func (l *Live) Stop(server string) error {
-	return l.with(server, func(p *player) error { p.stop(time.Now()); return nil })
+func (l *Live) Stop(ctx context.Context, server string) error {
+	return l.with(ctx, server, func(p *player) error {
+		if !p.stop(time.Now()) {
+			return ErrEnded
+		}
+		return p.awaitDown(ctx)
+	})
 }
 
 // Ping returns the time that a server's node takes to answer.
 func (l *Live) Ping(ctx context.Context, server string) (took time.Duration, err error) {
-	err = l.with(server, func(p *player) (err error) { took, err = p.ping(ctx); return err })
+	err = l.with(ctx, server, func(p *player) (err error) { took, err = p.ping(ctx); return err })
 	return took, err
 }
 
@@ -189,8 +213,11 @@ var (
 	ErrEnded    = errors.New("the run is over")
 )
 
-// with finds a server by its name.
-func (l *Live) with(server string, do func(*player) error) error {
+// with finds a server by its name, and calls do when the run has begun.
+func (l *Live) with(ctx context.Context, server string, do func(*player) error) error {
+	if !clock.SleepUntil(ctx, l.r.clock.Begun) {
+		return ctx.Err()
+	}
 	if l.over() {
 		return ErrEnded
 	}

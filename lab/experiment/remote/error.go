@@ -1,0 +1,72 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"godwit/internal/failure"
+	"godwit/lab/experiment"
+	"godwit/lab/testbed/replay"
+	"godwit/task"
+)
+
+// An Error is the body of every answer that is not 2xx.
+type Error struct {
+	Message string `json:"error"`
+	Hint    string `json:"hint,omitempty"`
+	// File, Line and Column are the place of an error in a definition: lines and columns from 1 on, 0 in other errors.
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+	Status int    `json:"-"` // of HTTP
+}
+
+// Error returns the message; the hint is shown apart.
+func (e *Error) Error() string { return e.Message }
+
+// asError finds the status and the place of an error.
+func asError(err error) *Error {
+	e := &Error{Message: err.Error(), Hint: failure.HintOf(err), Status: http.StatusInternalServerError}
+	var (
+		known   *Error
+		inFile  *task.Error
+		usage   *failure.Error
+		tooLong *http.MaxBytesError
+	)
+	is := func(any ...error) bool {
+		for _, one := range any {
+			if errors.Is(err, one) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &inFile):
+		e.Status, e.File, e.Line, e.Column = http.StatusBadRequest, inFile.File, inFile.Line, inFile.Column
+	case errors.As(err, &tooLong):
+		e.Status, e.Message = http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", tooLong.Limit)
+	case errors.As(err, &usage), is(experiment.ErrOptions):
+		e.Status = http.StatusBadRequest
+	case is(experiment.ErrUnknown, replay.ErrNoServer):
+		e.Status = http.StatusNotFound
+	case is(experiment.ErrNoSolution):
+		e.Status = http.StatusUnprocessableEntity
+	case is(experiment.ErrFull, experiment.ErrInUse, experiment.ErrSimulated, replay.ErrEnded, replay.ErrServerDown):
+		e.Status = http.StatusConflict
+	case is(experiment.ErrClosed, context.DeadlineExceeded, context.Canceled):
+		e.Status = http.StatusServiceUnavailable
+	}
+	return e
+}
+
+func writeError(w http.ResponseWriter, e *Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.Status)
+	_ = json.NewEncoder(w).Encode(e) // to a client that may have gone
+}
