@@ -16,7 +16,7 @@ import (
 	"godwit/lab/table"
 )
 
-// experimentFlags say which service of experiments a command uses.
+// experimentFlags select the service for a command.
 type experimentFlags struct {
 	dir  string
 	json bool
@@ -26,9 +26,9 @@ func newExperiment() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "experiment",
 		Short: "Define experiments, run them and control their servers",
-		Long: `Define experiments of classes of tasks on machines of unlike speeds, solve the linear
-program of LPAS_DG for them, and run them on the simulator or on real nodes of this
-machine. The commands send requests to the service that ` + "`godwit experiment serve`" + ` runs.`,
+		Long: `Define experiments with classes of tasks on machines of different speeds, solve the linear
+program of LPAS_DG, and run the experiments on the simulator or on real nodes. The commands
+send requests to the service that ` + "`godwit experiment serve`" + ` starts.`,
 		Example: `  godwit experiment serve
   godwit experiment define examples/scenarios/mgst1.yaml
   godwit experiment solve exp-1
@@ -39,9 +39,11 @@ machine. The commands send requests to the service that ` + "`godwit experiment 
 			return failure.Usage("`godwit experiment --help` lists the commands", "which command?")
 		},
 	}
-	for _, c := range []*cobra.Command{newExperimentServe(), newExperimentDefine(), newExperimentList(), newExperimentShow(),
-		newExperimentDelete(), newExperimentSolve(), newExperimentStart(), newExperimentRuns(), newExperimentStatistics(),
-		newExperimentReport(), newExperimentServer(), newExperimentStop()} {
+	for _, c := range []*cobra.Command{
+		newExperimentServe(), newExperimentDefine(), newExperimentList(), newExperimentShow(), newExperimentDelete(),
+		newExperimentSolve(), newExperimentStart(), newExperimentRuns(), newExperimentStatistics(), newExperimentReport(),
+		newExperimentServer(), newExperimentStop(),
+	} {
 		c.Args = explained(c.Args)
 		cmd.AddCommand(c)
 	}
@@ -56,10 +58,10 @@ func (f *experimentFlags) add(cmd *cobra.Command) *cobra.Command {
 }
 
 func (f *experimentFlags) addDir(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.dir, "dir", filepath.Join(defaultDataDir(), "experiments"), "directory of the service")
+	cmd.Flags().StringVar(&f.dir, "dir", filepath.Join(defaultDataDir(), "experiments"), "service directory")
 }
 
-// with calls use with a client of the service, prints the answer as JSON if that is wanted, and else by show.
+// with calls use with a client, and prints the result as JSON or with show.
 func with[T any](f *experimentFlags, cmd *cobra.Command, use func(context.Context, *remote.Client) (T, error),
 	show func(T) error) error {
 	c, err := remote.Dial(f.dir)
@@ -77,7 +79,7 @@ func with[T any](f *experimentFlags, cmd *cobra.Command, use func(context.Contex
 	return show(answer)
 }
 
-// experimentError adds the exit code and the hint to an error of the service.
+// experimentError adds an exit code and a hint.
 func experimentError(err error) error {
 	var answered *remote.Error
 	switch {
@@ -100,9 +102,9 @@ func newExperimentServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve experiments on this machine until Ctrl-C",
-		Long: `Serve experiments to programs of this machine until Ctrl-C. The service keeps experiments
-and runs in memory. Programs send the content of experiment.token in its directory as a
-bearer token. lab/experiment/remote/openapi.yaml describes the requests.`,
+		Long: `Serve experiments on a loopback address until Ctrl-C. The service stores experiments and
+runs in memory only. Each request needs the content of experiment.token in the service
+directory as its bearer token. lab/experiment/remote/openapi.yaml describes the API.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := remote.Listen(f.dir, listen, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)))
@@ -114,7 +116,7 @@ bearer token. lab/experiment/remote/openapi.yaml describes the requests.`,
 		},
 	}
 	f.addDir(cmd)
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to serve; port 0 is any that is free")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "loopback `ADDRESS` to listen on (port 0: any free port)")
 	return cmd
 }
 
@@ -123,8 +125,8 @@ func newExperimentDefine() *cobra.Command {
 	return f.add(&cobra.Command{
 		Use:   "define FILE",
 		Short: "Define an experiment by a scenario file",
-		Long: `Define an experiment by a scenario file with classes, rates and an end. The files that it
-names, such as the times up and down of machines, are sent with it.`,
+		Long: `Define an experiment by a scenario file with classes, rates and an end. Other files that the
+scenario names, for example failures.csv, are sent too.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source, err := experiment.Load(args[0])
@@ -198,10 +200,10 @@ func newExperimentSolve() *cobra.Command {
 	var f experimentFlags
 	return f.add(&cobra.Command{
 		Use:   "solve ID",
-		Short: "Divide the servers among the classes, as LPAS_DG does",
+		Short: "Solve the linear program of LPAS_DG for an experiment",
 		Long: `Solve the linear program of LPAS_DG for an experiment, with all servers up. lambda is the
-factor of all arrivals that the servers could carry. The table has the part of each
-server that each class is given.`,
+largest factor by which all arrival rates could grow. The table contains each class's
+share of each server.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return with(&f, cmd, func(ctx context.Context, c *remote.Client) (experiment.Allocation, error) {
@@ -218,8 +220,8 @@ func newExperimentStart() *cobra.Command {
 	cmd := f.add(&cobra.Command{
 		Use:   "start ID",
 		Short: "Start a run of an experiment",
-		Long: `Start a run of an experiment: each of its policies, one after the other, with equal jobs.
-The command prints the run's ID, and does not wait for the run's end.`,
+		Long: `Start a run of an experiment. It executes the policies one after the other with equal jobs.
+The command prints the run's ID and returns before the run ends.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return with(&f, cmd, func(ctx context.Context, c *remote.Client) (experiment.RunStatus, error) {
@@ -237,20 +239,21 @@ The command prints the run's ID, and does not wait for the run's end.`,
 	})
 	fl := cmd.Flags()
 	fl.StringVar(&o.On, "on", experiment.OnSimulator, `"simulator", or "nodes": real nodes on this machine`)
-	fl.Uint64Var(&o.Seed, "seed", 1, "seed of the arrivals and the nodes' keys")
-	fl.Float64Var(&o.Speedup, "speedup", 0, "seconds of the scenario in a real one, with --on nodes (default 600)")
-	fl.BoolVar(&wait, "wait", false, "wait until the servers of the first policy run")
+	fl.Uint64Var(&o.Seed, "seed", 1, "seed of arrivals and node keys")
+	fl.Float64Var(&o.Speedup, "speedup", 0, "scenario time per real time, with --on nodes (default 600)")
+	fl.BoolVar(&wait, "wait", false, "wait until the first policy's servers run")
 	return cmd
 }
 
-// waitEvery is the time between two looks at a run that is waited for.
+// waitEvery is the interval between requests for the state of a run.
 const waitEvery = 200 * time.Millisecond
 
-// awaitRun returns the statistics of a run when it is so far, or has ended.
-func awaitRun(ctx context.Context, c *remote.Client, id string, far func(*experiment.Statistics) bool) (experiment.Statistics,
-	error) {
+// awaitRun waits until far returns true or the run has ended, and returns the statistics.
+func awaitRun(
+	ctx context.Context, c *remote.Client, id string, far func(*experiment.Statistics) bool,
+) (s experiment.Statistics, err error) {
 	for {
-		s, err := c.Statistics(ctx, id)
+		s, err = c.Statistics(ctx, id)
 		if err != nil || s.State != experiment.Running || far(&s) {
 			return s, err
 		}
@@ -281,8 +284,8 @@ func newExperimentStatistics() *cobra.Command {
 	var wait bool
 	cmd := f.add(&cobra.Command{
 		Use:   "statistics RUN",
-		Short: "Show what a run has come to so far",
-		Long: `Show what a run has come to so far, by class and by server. Times are in units of the
+		Short: "Show the current results of a run",
+		Long: `Show the current results of a run by class and by server. Times are in units of the
 experiment's rates.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -299,9 +302,9 @@ func newExperimentReport() *cobra.Command {
 	var f experimentFlags
 	cmd := &cobra.Command{
 		Use:   "report RUN",
-		Short: "Print the JSON reports of the policies that are over",
-		Long: `Print the JSON reports of the policies that are over, one a line: those of godwit sim, or
-of godwit swarm classes for a run on nodes.`,
+		Short: "Print the JSON reports of completed policies",
+		Long: `Print the JSON reports of completed policies, one per line. They have the format of godwit
+sim, or of godwit swarm classes for a run on nodes.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return with(&f, cmd, func(ctx context.Context, c *remote.Client) ([]experiment.Report, error) {
@@ -326,9 +329,9 @@ func newExperimentServer() *cobra.Command {
 		Long: `Control a server of a run on nodes:
 
   stop   kill its node, which remains down until start
-  pause  suspend its tasks, and take no others until start
-  start  end a pause, or start its node
-  ping   ask its node for an answer`,
+  pause  suspend its tasks and accept no more until start
+  start  resume a paused server, or start its node
+  ping   measure the response time of its node`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return with(&f, cmd, func(ctx context.Context, c *remote.Client) (experiment.ServerReply, error) {

@@ -12,14 +12,14 @@ import (
 	"godwit/lab/testbed/measure"
 )
 
-// word writes a text of a table's cell, which has no spaces.
+// word replaces spaces, because they separate the columns of a table.
 func word(s string) string { return strings.ReplaceAll(s, " ", "_") }
 
 func printExperiments(w io.Writer, all []remote.Summary) error {
 	var rows [][]string
 	for _, d := range all {
-		rows = append(rows, []string{d.ID, word(d.Name), fmt.Sprint(d.Classes), fmt.Sprint(d.Servers), fmt.Sprintf("%g", d.Length),
-			word(strings.Join(d.Policies, "; "))})
+		rows = append(rows, []string{d.ID, word(d.Name), fmt.Sprint(d.Classes), fmt.Sprint(d.Servers),
+			fmt.Sprintf("%g", d.Length), word(strings.Join(d.Policies, "; "))})
 	}
 	table.Print(w, "ID NAME CLASSES SERVERS UNITS POLICIES", rows)
 	return nil
@@ -51,7 +51,7 @@ func printExperiment(w io.Writer, d *experiment.Definition) error {
 func printAllocation(w io.Writer, a *experiment.Allocation) error {
 	fmt.Fprintf(w, "lambda %.4f, ideal load %.1f%%\n", a.Lambda, 100*a.Load)
 	if a.Load >= 1 {
-		fmt.Fprintln(w, "overload: more arrives than the servers can carry")
+		fmt.Fprintln(w, "overload: arrival rates exceed the capacity of the servers")
 	}
 	fmt.Fprintln(w)
 	header := "CLASS ARRIVAL CAPACITY"
@@ -70,7 +70,7 @@ func printAllocation(w io.Writer, a *experiment.Allocation) error {
 	return nil
 }
 
-// partText is a part of a server; "-" is none.
+// partText formats a share of a server ("-" for 0).
 func partText(part float64) string {
 	if part == 0 {
 		return "-"
@@ -112,8 +112,8 @@ func printSnapshot(w io.Writer, s *measure.Snapshot) {
 	}
 	var rows [][]string
 	for k, c := range s.Classes {
-		row := []string{word(c.Class), fmt.Sprint(c.Arrived), fmt.Sprint(c.Waiting), fmt.Sprint(c.Running), fmt.Sprint(c.Done),
-			fmt.Sprint(c.Failed), responseText(c.Response)}
+		row := []string{word(c.Class), fmt.Sprint(c.Arrived), fmt.Sprint(c.Waiting), fmt.Sprint(c.Running),
+			fmt.Sprint(c.Done), fmt.Sprint(c.Failed), responseText(c.Response)}
 		if len(s.Published) == len(s.Classes) {
 			row = append(row, responseText(s.Published[k]))
 		}
@@ -127,7 +127,7 @@ func printSnapshot(w io.Writer, s *measure.Snapshot) {
 	table.Print(w, "SERVER STATE RUNNING DONE", rows)
 }
 
-// responseText is a mean response; "-" is none.
+// responseText formats a mean response time ("-" for 0).
 func responseText(x float64) string {
 	if x == 0 {
 		return "-"

@@ -7,38 +7,39 @@ import (
 	"godwit/scheduler/place/allot"
 )
 
-// An Allocation is how the linear program of LPAS_DG divides the servers among the classes: docs/spec/mgst.md, (4.2) to
-// (4.4). Rates are in tasks of a unit.
+// Allocation is a solution of the linear program of LPAS_DG, which divides the servers among the classes: equations
+// (4.2) to (4.4) in docs/spec/mgst.md. Rates are in tasks per unit.
 type Allocation struct {
-	// Lambda is the factor of all arrivals that the servers could carry, and Load its inverse, the ideal load: 1 and more
-	// is too much.
+	// Lambda is the largest factor by which all arrival rates could grow. Load is 1/Lambda, the ideal load. Servers are
+	// overloaded if Load is 1 or more.
 	Lambda float64 `json:"lambda"`
 	Load   float64 `json:"load"`
-	// Classes and Servers are in the order of the definition.
+	// Classes and Servers have the order of the definition.
 	Classes []ClassCapacity `json:"classes"`
 	Servers []ServerPart    `json:"servers"`
-	// Share is delta_ij, by class and then by server: parts of a server up to its availability.
+	// Share is delta_ij, indexed by class and server. A server's shares add up to its availability at most.
 	Share [][]float64 `json:"share"`
 }
 
-// A ClassCapacity is what a class is given.
+// ClassCapacity is the capacity allocated to a class.
 type ClassCapacity struct {
 	Class    string  `json:"class"`
 	Arrival  float64 `json:"arrival"`
-	Capacity float64 `json:"capacity"` // tasks that the servers' parts for it execute: Lambda times Arrival or more
+	Capacity float64 `json:"capacity"` // execution rate of all its shares, at least Lambda times Arrival
 }
 
-// A ServerPart is how much of a server is given to classes.
+// ServerPart is the allocated part of a server.
 type ServerPart struct {
 	Server       string  `json:"server"`
 	Availability float64 `json:"availability"`
-	Given        float64 `json:"given"` // at most Availability
+	Given        float64 `json:"given"` // sum of its shares, at most Availability
 }
 
-// ErrNoSolution is wrapped by what Solve returns of a program without a solution.
+// ErrNoSolution is wrapped by the errors of Solve for a program without a solution.
 var ErrNoSolution = errors.New("the linear program has no solution")
 
-// Solve solves the linear program, with all servers up. It fails if the program has no solution, or a class no server.
+// Solve solves the linear program with all servers up. It returns ErrNoSolution if no task arrives, or if no server can
+// execute a class.
 func (d *Definition) Solve() (*Allocation, error) {
 	p := &allot.Problem{}
 	for k, c := range d.Classes {

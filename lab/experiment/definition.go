@@ -19,56 +19,55 @@ import (
 
 // Limits of one definition.
 const (
-	MaxScenario = scenario.MaxFile // bytes of the scenario
-	MaxFiles    = 16               // that it names
-	MaxFileSize = 4 << 20          // bytes of all of them
-	MaxName     = 100              // bytes of a name
+	MaxScenario = scenario.MaxFile // scenario size in bytes
+	MaxFiles    = 16               // number of other files
+	MaxFileSize = 4 << 20          // total size of the other files in bytes
+	MaxName     = 100              // name length in bytes
 	MaxServers  = plan.MaxNodes
-	maxSpells   = 1 << 18 // times up and down of all servers: 4 MiB
+	maxSpells   = 1 << 18 // up and down intervals of all servers: 4 MiB
 )
 
-// A Source is what an experiment is made of.
+// Source is the input of a definition.
 type Source struct {
-	Name     string `json:"name"`     // for people, and for the errors of the scenario; "" is "scenario"
-	Scenario string `json:"scenario"` // the text of a scenario file
-	// Files are the texts of the files that the scenario names: traces in CSV, rates and servers. Names have no
-	// directory.
+	Name     string `json:"name"`     // label, also used in the scenario's errors (default "scenario")
+	Scenario string `json:"scenario"` // content of a scenario file
+	// Files contains the scenario's other files by name: traces in CSV, rates and servers. Names have no directory.
 	Files map[string]string `json:"files,omitempty"`
 }
 
-// A Definition is an experiment that was checked. Times are in units of its rates.
+// Definition is a valid experiment. Times are in units of its rates.
 type Definition struct {
-	ID      string    `json:"id"` // "" before it is kept
+	ID      string    `json:"id"` // set by Manager.Define
 	Defined time.Time `json:"defined,omitzero"`
 	Source
-	UnitS    float64  `json:"unit_s"` // a unit in seconds of the scenario
-	Length   float64  `json:"length"` // of a run
+	UnitS    float64  `json:"unit_s"` // length of a unit in seconds of scenario time
+	Length   float64  `json:"length"` // run length in units
 	Policies []string `json:"policies"`
 	Classes  []Class  `json:"classes"`
 	Servers  []Server `json:"servers"`
 
 	experiment *scenario.Experiment
-	grid       []*sim.Scenario // a run for each policy
-	start, end time.Time       // of a run, in the scenario's time
+	grid       []*sim.Scenario // one run per policy
+	start, end time.Time       // run boundaries in scenario time
 }
 
-// A Class is a class of tasks.
+// Class is a class of tasks.
 type Class struct {
 	Class   string  `json:"class"`
-	Arrival float64 `json:"arrival"` // tasks in a unit
+	Arrival float64 `json:"arrival"` // arrival rate in tasks per unit
 }
 
-// A Server is a machine.
+// Server is a machine.
 type Server struct {
 	Server       string    `json:"server"`
-	Availability float64   `json:"availability"` // part of it that tasks have, 0 to 1
-	Rates        []float64 `json:"rates"`        // tasks of each class in a unit, if it were all there
-	Failures     int       `json:"failures"`     // times that it goes down in a run
+	Availability float64   `json:"availability"` // share of the processor for tasks, 0 to 1
+	Rates        []float64 `json:"rates"`        // execution rate per class at full availability, in tasks per unit
+	Failures     int       `json:"failures"`     // number of failures during a run
 }
 
 var errNoLog = errors.New("an experiment has classes, and no log: leave the log out")
 
-// Decode checks an experiment. Errors of the scenario and of its files are *task.Error, with line and column.
+// Decode parses and validates a source. Errors in the scenario are *task.Error with line and column.
 func Decode(s Source) (*Definition, error) {
 	if s.Name == "" {
 		s.Name = "scenario"
@@ -95,14 +94,14 @@ func Decode(s Source) (*Definition, error) {
 	return d, nil
 }
 
-// check refuses a source that is too large, or whose files have no plain names.
+// check returns an error if the source is too large or a file name has a directory.
 func (s *Source) check() error {
 	size := 0
 	for name, text := range s.Files {
 		size += len(text)
 		if name != filepath.Base(name) || strings.HasPrefix(name, ".") || strings.ContainsAny(name, `/\`) ||
 			len(name) > MaxName || name == scenarioFile {
-			return &task.Error{File: s.Name, Line: 1, Column: 1, Msg: fmt.Sprintf("%.120q is no name of a file of an experiment", name),
+			return &task.Error{File: s.Name, Line: 1, Column: 1, Msg: fmt.Sprintf("%.120q is no valid file name", name),
 				Hint: "name files without a directory, such as failures.csv"}
 		}
 	}
@@ -123,7 +122,7 @@ func (s *Source) check() error {
 	return nil
 }
 
-// trace reads a trace among the files.
+// trace parses a trace file of the source.
 func (s *Source) trace(file string) (*trace.Trace, error) {
 	text, err := s.text(file)
 	if err != nil {
@@ -132,7 +131,7 @@ func (s *Source) trace(file string) (*trace.Trace, error) {
 	return trace.Read(file, bytes.NewReader(text), trace.ReadOptions{})
 }
 
-// text is a file's.
+// text returns the content of a file.
 func (s *Source) text(file string) ([]byte, error) {
 	text, ok := s.Files[file]
 	if !ok {
@@ -141,7 +140,7 @@ func (s *Source) text(file string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// checkKind refuses scenarios that are no experiments of classes.
+// checkKind returns an error if the scenario does not describe classes on machines with rates.
 func (d *Definition) checkKind() error {
 	e := d.experiment
 	switch {
@@ -151,8 +150,8 @@ func (d *Definition) checkKind() error {
 	case len(e.Base.Trace.Hosts) > MaxServers:
 		return e.ErrorAt("machines", "", "%d machines: an experiment has at most %d", len(e.Base.Trace.Hosts), MaxServers)
 	case spells(e.Base.Trace) > maxSpells:
-		return e.ErrorAt("machines", "give a longer time up, or fewer machines", "the machines go up and down %d times: at most %d",
-			spells(e.Base.Trace), maxSpells)
+		return e.ErrorAt("machines", "give a longer time up, or fewer machines",
+			"the machines go up and down %d times: at most %d", spells(e.Base.Trace), maxSpells)
 	case e.Base.End.IsZero():
 		return e.ErrorAt("", "add `end: 360m`", "the scenario has no end")
 	case len(e.Seeds) != 1:
@@ -167,7 +166,7 @@ func (d *Definition) checkKind() error {
 	return nil
 }
 
-// spells is the number of times that a trace's hosts go up or down.
+// spells counts the up and down intervals of all hosts.
 func spells(t *trace.Trace) (n int) {
 	for _, h := range t.Hosts {
 		n += h.History.Len()
@@ -175,7 +174,7 @@ func spells(t *trace.Trace) (n int) {
 	return n
 }
 
-// describe fills in what follows from the scenario.
+// describe sets the exported fields from the scenario.
 func (d *Definition) describe() {
 	s := d.grid[0]
 	d.start, d.end = s.Day0(), s.End
@@ -198,7 +197,7 @@ func (d *Definition) describe() {
 	}
 }
 
-// failures is the number of times that a host goes down before a time.
+// failures counts how often a host goes down before end.
 func failures(h *trace.History, end time.Time) (n int) {
 	for i := 1; i < h.Len() && h.Spell(i).Start.Before(end); i++ {
 		if h.Spell(i).State == trace.Unavailable {
@@ -208,7 +207,7 @@ func failures(h *trace.History, end time.Time) (n int) {
 	return n
 }
 
-// policyName names the policies of a run, for people. Placement alone is named where the others are the usual ones.
+// policyName returns a label for the policies of a run: the placement policy, and others that are not the default.
 func policyName(s *sim.Scenario) string {
 	names := []string{s.Placement}
 	for _, other := range []string{s.Migration, s.Fairness, s.Chunking} {
@@ -219,7 +218,7 @@ func policyName(s *sim.Scenario) string {
 	return strings.Join(names, ", ")
 }
 
-// checkServed refuses an experiment of which no machine serves a class.
+// checkServed returns an error if no machine can execute a class.
 func (d *Definition) checkServed() error {
 	for k, c := range d.Classes {
 		served := slices.ContainsFunc(d.Servers, func(s Server) bool { return s.Rates[k] > 0 && s.Availability > 0 })

@@ -1,6 +1,6 @@
-// Package experiment keeps experiments of classes of tasks on machines of unlike speeds: their definitions, the
-// allocation that the linear program of LPAS_DG makes of each, and their runs, on the simulator or on real nodes of this
-// machine. A run is read, controlled and stopped while it lasts.
+// Package experiment manages experiments with classes of tasks on machines of different speeds. It validates
+// definitions, solves the linear program of LPAS_DG, and executes runs on the simulator or on real nodes. Clients can
+// read, control and stop a run during its execution.
 //
-// A Manager owns definitions and runs. Everything is kept in memory: it ends with the Manager.
+// A Manager stores definitions and runs in memory only.
 package experiment

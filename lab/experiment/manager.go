@@ -13,8 +13,8 @@ import (
 // Limits of a Manager.
 const (
 	MaxDefinitions = 100
-	MaxRuns        = 100 // that are kept; the oldest that has ended goes first
-	// maxSimulated is the number of simulated runs at once, and maxPlayed of those on real nodes.
+	MaxRuns        = 100 // number of stored runs; the oldest ended run is removed first
+	// maxSimulated and maxPlayed limit concurrent runs on the simulator and on nodes.
 	maxSimulated = 2
 	maxPlayed    = 1
 )
@@ -28,29 +28,29 @@ var (
 	ErrClosed    = errors.New("the experiments' service ends")
 )
 
-// A Manager owns experiments and their runs. Its goroutine is Run's. Its methods may be called by any goroutine, and
-// return ErrClosed after Run has ended.
+// Manager owns experiments and their runs. Methods are safe for concurrent use. They send requests to the goroutine
+// that executes Run, and return ErrClosed after its end.
 type Manager struct {
-	dir      string // of the runs on real nodes
+	dir      string // parent directory of runs on nodes
 	requests chan func()
 	over     chan ended
 	closed   chan struct{}
 
-	// What follows is of Run's goroutine.
+	// Only the goroutine of Run accesses these fields.
 	definitions []*Definition
 	runs        []*run
 	lastID      struct{ definition, run int }
 	active      sync.WaitGroup
-	ctx         context.Context // of the runs
+	ctx         context.Context // parent context of all runs
 }
 
-// ended is a run's end.
+// ended is the outcome of a run.
 type ended struct {
 	run *run
 	err error
 }
 
-// New returns a Manager whose runs on real nodes keep their data below dir.
+// New returns a Manager that stores the data of running nodes in dir.
 func New(dir string) *Manager {
 	return &Manager{dir: dir, requests: make(chan func()), over: make(chan ended), closed: make(chan struct{})}
 }
@@ -88,7 +88,7 @@ func (m *Manager) drain() {
 	}
 }
 
-// do calls f on Run's goroutine.
+// do executes f on the goroutine of Run.
 func (m *Manager) do(ctx context.Context, f func() error) error {
 	var err error
 	done := make(chan struct{})
@@ -99,11 +99,11 @@ func (m *Manager) do(ctx context.Context, f func() error) error {
 	case <-m.closed:
 		return ErrClosed
 	}
-	<-done // f takes microseconds
+	<-done // f takes microseconds, so ctx is not checked again
 	return err
 }
 
-// Define checks an experiment and keeps it.
+// Define validates and stores an experiment.
 func (m *Manager) Define(ctx context.Context, s Source) (*Definition, error) {
 	d, err := Decode(s)
 	if err != nil {
@@ -124,19 +124,19 @@ func (m *Manager) Define(ctx context.Context, s Source) (*Definition, error) {
 	return d, nil
 }
 
-// Definitions lists the experiments, in the order in which they were defined. They are not changed.
+// Definitions returns all experiments in order of definition. The caller must not modify them.
 func (m *Manager) Definitions(ctx context.Context) (out []*Definition, err error) {
 	err = m.do(ctx, func() error { out = slices.Clone(m.definitions); return nil })
 	return out, err
 }
 
-// Definition returns an experiment by its ID.
+// Definition returns an experiment by ID. The caller must not modify it.
 func (m *Manager) Definition(ctx context.Context, id string) (d *Definition, err error) {
 	err = m.do(ctx, func() (err error) { d, err = m.find(id); return err })
 	return d, err
 }
 
-// find finds an experiment on Run's goroutine.
+// find returns an experiment by ID. It must run on the goroutine of Run.
 func (m *Manager) find(id string) (*Definition, error) {
 	i := slices.IndexFunc(m.definitions, func(d *Definition) bool { return d.ID == id })
 	if i < 0 {
@@ -145,7 +145,7 @@ func (m *Manager) find(id string) (*Definition, error) {
 	return m.definitions[i], nil
 }
 
-// Delete forgets an experiment. Its runs remain.
+// Delete removes an experiment without active runs. Ended runs remain.
 func (m *Manager) Delete(ctx context.Context, id string) error {
 	return m.do(ctx, func() error {
 		d, err := m.find(id)
@@ -160,7 +160,7 @@ func (m *Manager) Delete(ctx context.Context, id string) error {
 	})
 }
 
-// Start starts a run of an experiment.
+// Start starts a run of an experiment and returns without waiting for its end.
 func (m *Manager) Start(ctx context.Context, id string, o RunOptions) (status RunStatus, err error) {
 	if err := o.check(); err != nil {
 		return status, err
@@ -189,7 +189,7 @@ func (m *Manager) Start(ctx context.Context, id string, o RunOptions) (status Ru
 	return status, err
 }
 
-// room makes room for a run, or refuses it.
+// room returns an error if too many runs are active, and removes an ended run if too many are stored.
 func (m *Manager) room(on string) error {
 	running := 0
 	for _, r := range m.runs {
@@ -200,14 +200,14 @@ func (m *Manager) room(on string) error {
 	if most := map[string]int{OnSimulator: maxSimulated, OnNodes: maxPlayed}[on]; running >= most {
 		return fmt.Errorf("%w runs on the %s at once: %d (stop it, or wait)", ErrFull, on, running)
 	}
-	if len(m.runs) >= MaxRuns { // those that run are fewer
+	if len(m.runs) >= MaxRuns { // far more than can be active, so one has ended
 		i := slices.IndexFunc(m.runs, func(r *run) bool { return r.status.State != Running })
 		m.runs = slices.Delete(m.runs, i, i+1)
 	}
 	return nil
 }
 
-// launch starts a run's goroutine.
+// launch executes a run on a new goroutine.
 func (m *Manager) launch(r *run) {
 	ctx, cancel := context.WithCancel(m.ctx)
 	r.cancel = cancel
@@ -226,7 +226,7 @@ func (m *Manager) launch(r *run) {
 	}()
 }
 
-// finish notes that a run has ended.
+// finish sets the final state of a run.
 func (m *Manager) finish(e ended) {
 	st := &e.run.status
 	st.Ended, st.State = time.Now().UTC(), Done
@@ -238,7 +238,7 @@ func (m *Manager) finish(e ended) {
 	}
 }
 
-// Runs lists the runs, the oldest first.
+// Runs returns the status of all stored runs, the oldest first.
 func (m *Manager) Runs(ctx context.Context) (out []RunStatus, err error) {
 	err = m.do(ctx, func() error {
 		for _, r := range m.runs {
@@ -249,7 +249,7 @@ func (m *Manager) Runs(ctx context.Context) (out []RunStatus, err error) {
 	return out, err
 }
 
-// run finds a run, and its status now.
+// run returns a run by ID, and a copy of its status.
 func (m *Manager) run(ctx context.Context, id string) (r *run, status RunStatus, err error) {
 	err = m.do(ctx, func() error {
 		i := slices.IndexFunc(m.runs, func(r *run) bool { return r.status.ID == id })
@@ -262,7 +262,7 @@ func (m *Manager) run(ctx context.Context, id string) (r *run, status RunStatus,
 	return r, status, err
 }
 
-// Statistics returns what a run has come to so far.
+// Statistics returns the current results of a run.
 func (m *Manager) Statistics(ctx context.Context, id string) (Statistics, error) {
 	r, status, err := m.run(ctx, id)
 	if err != nil {
@@ -271,7 +271,7 @@ func (m *Manager) Statistics(ctx context.Context, id string) (Statistics, error)
 	return Statistics{RunStatus: status, Results: r.snapshots()}, nil
 }
 
-// Reports returns the reports of the policies that are over.
+// Reports returns the reports of a run's completed policies.
 func (m *Manager) Reports(ctx context.Context, id string) ([]Report, error) {
 	r, _, err := m.run(ctx, id)
 	if err != nil {
@@ -282,7 +282,7 @@ func (m *Manager) Reports(ctx context.Context, id string) ([]Report, error) {
 	return slices.Clone(r.reports), nil
 }
 
-// Stop stops a run. It returns before the run has ended, which takes some seconds with real nodes.
+// Stop stops a run and returns its status before. The run ends a few seconds later if it is on nodes.
 func (m *Manager) Stop(ctx context.Context, id string) (RunStatus, error) {
 	r, status, err := m.run(ctx, id)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // scenarioFile is the name of the scenario in a run's directory.
 const scenarioFile = "scenario.yaml"
 
-// play runs each policy on real nodes below dir, which it removes in the end.
+// play runs each policy on real nodes, and removes their directory at the end.
 func (r *run) play(ctx context.Context, dir string) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	o, err := r.nodeOptions(dir)
@@ -35,7 +35,7 @@ func (r *run) play(ctx context.Context, dir string) (err error) {
 	return err
 }
 
-// nodeOptions writes the scenario and its files to dir, and returns the options of a run on real nodes.
+// nodeOptions writes the scenario and its other files to dir, and returns the options of a run on nodes.
 func (r *run) nodeOptions(dir string) (*replay.Options, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the run's directory: %w", err)
@@ -55,7 +55,8 @@ func (r *run) nodeOptions(dir string) (*replay.Options, error) {
 	return o, nil
 }
 
-// checkPlan refuses what no real nodes do, without starting any. It writes the scenario below parent for a moment.
+// checkPlan returns an error if real nodes cannot run the scenario. It creates and removes a directory in parent,
+// because plans are read from files.
 func (r *run) checkPlan(parent string) (err error) {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return fmt.Errorf("making the runs' directory: %w", err)

@@ -14,29 +14,29 @@ import (
 	"godwit/lab/testbed/replay"
 )
 
-// What a run is on.
+// Execution environments of a run.
 const (
 	OnSimulator = "simulator"
-	OnNodes     = "nodes" // real nodes of this machine
+	OnNodes     = "nodes" // real nodes on this machine
 )
 
 // The states of a run.
 const (
 	Running = "running"
 	Done    = "done"
-	Stopped = "stopped" // by a command, or with the Manager
+	Stopped = "stopped" // by a command, or by the end of the Manager
 	Failed  = "failed"
 )
 
-// RunOptions are those of a run. The zero value is of a run on the simulator.
+// RunOptions configure a run. The zero value starts a run on the simulator.
 type RunOptions struct {
-	On   string `json:"on"`   // OnSimulator or OnNodes; "" is OnSimulator
-	Seed uint64 `json:"seed"` // of the arrivals and the nodes' keys; 0 is 1
-	// Speedup is the number of seconds of the scenario in a real one, of real nodes; 0 is plan.Speedup.
+	On   string `json:"on"`   // OnSimulator or OnNodes (default OnSimulator)
+	Seed uint64 `json:"seed"` // seed of arrivals and node keys (default 1)
+	// Speedup is scenario time per real time on nodes (default plan.Speedup). It is 0 on the simulator.
 	Speedup float64 `json:"speedup"`
 }
 
-// check refuses what no run can be, and fills in what is 0.
+// check validates the options and sets defaults.
 func (o *RunOptions) check() error {
 	if o.On == "" {
 		o.On = OnSimulator
@@ -58,47 +58,48 @@ func (o *RunOptions) check() error {
 	return nil
 }
 
-// ErrOptions is wrapped by the errors of options that no run can have.
+// ErrOptions is wrapped by the errors for invalid options and commands.
 var ErrOptions = errors.New("options of the run")
 
-// A RunStatus is a run and how far it is.
+// RunStatus describes a run and its state.
 type RunStatus struct {
 	ID         string `json:"id"`
 	Experiment string `json:"experiment"`
 	RunOptions
 	State    string    `json:"state"`
-	Error    string    `json:"error,omitempty"` // why it failed
+	Error    string    `json:"error,omitempty"` // set if State is Failed
 	Begun    time.Time `json:"begun"`
-	Ended    time.Time `json:"ended,omitzero"` // absent while it runs
-	Policies []string  `json:"policies"`       // in the order in which they run
+	Ended    time.Time `json:"ended,omitzero"` // zero while State is Running
+	Policies []string  `json:"policies"`       // in execution order
 }
 
-// Statistics are what a run has come to so far.
+// Statistics contains the current results of a run.
 type Statistics struct {
 	RunStatus
-	// Results are those of the policies that have begun, in their order.
+	// Results has one entry for each policy that has begun, in execution order.
 	Results []measure.Snapshot `json:"results"`
 }
 
-// A Report is what came of a policy: of real nodes the JSON of `godwit swarm classes`, else that of `godwit sim`.
+// Report is the final report of a policy. Report.Report is the JSON of `godwit swarm classes` if the run was on nodes,
+// else of `godwit sim`.
 type Report struct {
 	Policy string          `json:"policy"`
 	Report json.RawMessage `json:"report"`
 }
 
-// A run is one run of an experiment. Its status is the Manager's.
+// run is a run of an experiment. Only the Manager's goroutine accesses status after the start.
 type run struct {
 	status RunStatus
 	of     *Definition
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	begun   []func() measure.Snapshot // of the policies that have begun
-	live    *replay.Live              // of the policy whose real nodes run; nil: none have yet
+	begun   []func() measure.Snapshot // one per policy that has begun
+	live    *replay.Live              // current policy's run on nodes; nil on the simulator and before the nodes start
 	reports []Report
 }
 
-// policyBegins adds a policy, with what returns its state.
+// policyBegins adds the next policy, whose current results snapshot returns.
 func (r *run) policyBegins(snapshot func() measure.Snapshot, live *replay.Live) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +112,7 @@ func (r *run) policyBegins(snapshot func() measure.Snapshot, live *replay.Live) 
 	})
 }
 
-// snapshots returns the state of each policy that has begun.
+// snapshots returns the current results of each policy that has begun.
 func (r *run) snapshots() []measure.Snapshot {
 	r.mu.Lock()
 	begun := append([]func() measure.Snapshot(nil), r.begun...)

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// The commands of a server in a run on real nodes.
+// Commands for a server of a run on nodes.
 const (
-	ServerStart = "start" // end a pause, or start its node
-	ServerPause = "pause" // suspend its tasks, and take no others
+	ServerStart = "start" // resume a paused server, or start its node
+	ServerPause = "pause" // suspend its tasks and accept no more
 	ServerStop  = "stop"  // kill its node
-	ServerPing  = "ping"  // ask its node for an answer
+	ServerPing  = "ping"  // measure the response time of its node
 )
 
-// ServerCommands lists the commands.
+// ServerCommands returns all commands.
 func ServerCommands() []string { return []string{ServerStart, ServerPause, ServerPing, ServerStop} }
 
-// A ServerReply is the answer to a command.
+// ServerReply is the result of a command.
 type ServerReply struct {
 	Server string  `json:"server"`
-	PingMS float64 `json:"ping_ms,omitempty"` // time to the answer, of ServerPing
+	PingMS float64 `json:"ping_ms,omitempty"` // response time in milliseconds, for ServerPing
 }
 
-// Control carries out a command on a server of a run whose real nodes run.
+// Control executes a command for a server. The run must be on nodes, and its nodes must have started.
 func (m *Manager) Control(ctx context.Context, id, server, command string) (ServerReply, error) {
 	reply := ServerReply{Server: server}
 	if !slices.Contains(ServerCommands(), command) {

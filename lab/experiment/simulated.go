@@ -12,7 +12,7 @@ import (
 	"godwit/trace"
 )
 
-// simulate runs each policy on the simulator, until ctx ends.
+// simulate runs each policy on the simulator. It stops when ctx ends.
 func (r *run) simulate(ctx context.Context) error {
 	for _, of := range r.of.grid {
 		s := *of
@@ -36,23 +36,23 @@ func (r *run) simulate(ctx context.Context) error {
 	return nil
 }
 
-// A tally counts the decisions of a simulated run.
+// tally counts tasks from the decisions of a simulated run.
 type tally struct {
 	of       *Definition
 	scenario *sim.Scenario
-	arrivals *sim.Arrivals // the classes of the tasks that come, in their order
+	arrivals *sim.Arrivals // the same arrivals again, because decisions do not contain the class
 
 	mu    sync.Mutex
 	count *measure.Counter
-	tasks map[uint64]simulated // that have not ended
+	tasks map[uint64]simulated // unfinished tasks by number
 	now   time.Time
 }
 
-// A simulated task is one of a simulated run.
+// simulated is an unfinished task.
 type simulated struct {
 	class   int
 	arrived time.Time
-	server  int // that runs it; -1: it waits
+	server  int // index of the executing server, -1 if the task waits
 }
 
 func newTally(s *sim.Scenario, d *Definition) *tally {
@@ -67,7 +67,7 @@ func newTally(s *sim.Scenario, d *Definition) *tally {
 		count: measure.NewCounter("", classes, servers), tasks: map[uint64]simulated{}, now: d.start}
 }
 
-// watch counts a decision.
+// watch updates the counts after a decision.
 func (t *tally) watch(d sim.Decision) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +75,7 @@ func (t *tally) watch(d sim.Decision) {
 	if d.Action == "arrived" {
 		a, ok := t.arrivals.Next()
 		if !ok {
-			return // none of a class
+			return // not a task of a class
 		}
 		t.tasks[d.Task] = simulated{class: a.Class, arrived: d.At, server: -1}
 		t.count.Arrive(a.Class, 1)
@@ -105,13 +105,13 @@ func (t *tally) watch(d sim.Decision) {
 		t.count.Finish(k.class, d.Host, d.At.Sub(k.arrived).Seconds()/t.of.UnitS)
 		delete(t.tasks, d.Task)
 		return
-	default: // suspended or resumed: it stays where it is
+	default: // suspended and resumed tasks keep their server
 		return
 	}
 	t.tasks[d.Task] = k
 }
 
-// leave takes a task from its server, if it has one.
+// leave returns a running task to the queue. A waiting task stays there.
 func (t *tally) leave(k *simulated) {
 	if k.server >= 0 {
 		t.count.Return(k.class, k.server)
@@ -119,14 +119,14 @@ func (t *tally) leave(k *simulated) {
 	}
 }
 
-// finish notes that the run has come to its end.
+// finish sets the time to the end of the run.
 func (t *tally) finish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.now = t.of.end
 }
 
-// snapshot is what the run has come to so far.
+// snapshot returns the current results.
 func (t *tally) snapshot() measure.Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +139,7 @@ func (t *tally) snapshot() measure.Snapshot {
 	return s
 }
 
-// state is what a server is doing, as its trace has it.
+// state returns the state of a server according to its trace.
 func (t *tally) state(server int) string {
 	h := t.scenario.Trace.Hosts[server].History
 	at := t.now

@@ -13,7 +13,7 @@ import (
 	"godwit/trace"
 )
 
-// Load reads a scenario file, and the files that it names, which are beside it.
+// Load reads a scenario file and the other files in its directory that it names.
 func Load(path string) (Source, error) {
 	text, err := readText(path, MaxScenario)
 	if err != nil {
@@ -42,7 +42,7 @@ func Load(path string) (Source, error) {
 	return s, nil
 }
 
-// readText reads a file of text, which has at most most bytes.
+// readText returns the content of a text file. It fails if the file has more than most bytes.
 func readText(path string, most int) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"godwit/task"
 )
 
-// ErrorAt returns an error of whoever uses the experiment, at the place of a key such as "rates.of[1]", or at that of
-// the key around it. "" is the beginning of the file.
+// ErrorAt returns an error with the position of a key such as "rates.of[1]", or of the nearest enclosing key. "" is the
+// beginning of the file.
 func (e *Experiment) ErrorAt(key, hint, format string, args ...any) error {
 	return e.at(key, hint, format, args...)
 }

@@ -18,26 +18,26 @@ import (
 	"godwit/lab/experiment"
 )
 
-// A Client sends requests to a Service. Its methods return *Error for what the service answered, and ErrNoService if
-// none is there.
+// Client sends requests to a Service. Methods return *Error for error responses, and wrap ErrNoService if the service
+// does not run.
 type Client struct {
 	http  *http.Client
 	base  string
 	token string
 }
 
-// ErrNoService is wrapped by the errors of a client that finds no service.
+// ErrNoService is wrapped by the errors of a Client that cannot connect.
 var ErrNoService = errors.New("no service of experiments answers")
 
 const (
-	// dialTime bounds a connection, and answerTime a whole request.
+	// dialTime limits the connection setup, and answerTime a whole request.
 	dialTime   = 5 * time.Second
 	answerTime = requestTime + 10*time.Second
-	// maxAnswer bounds an answer in bytes.
+	// maxAnswer limits the response size in bytes.
 	maxAnswer = 64 << 20
 )
 
-// Dial returns a client of the service whose files are in dir.
+// Dial returns a client for the service with the directory dir.
 func Dial(dir string) (*Client, error) {
 	addr, err := os.ReadFile(filepath.Join(dir, addrName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -51,7 +51,7 @@ func Dial(dir string) (*Client, error) {
 		Timeout: answerTime, Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: dialTime}).DialContext}}}, nil
 }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Define defines an experiment.
@@ -59,7 +59,7 @@ func (c *Client) Define(ctx context.Context, s experiment.Source) (d experiment.
 	return d, c.call(ctx, http.MethodPost, "/v1/experiments", s, &d)
 }
 
-// Definitions lists the experiments.
+// Definitions returns all experiments.
 func (c *Client) Definitions(ctx context.Context) (all []Summary, err error) {
 	return all, c.call(ctx, http.MethodGet, "/v1/experiments", nil, &all)
 }
@@ -69,12 +69,12 @@ func (c *Client) Definition(ctx context.Context, id string) (d experiment.Defini
 	return d, c.call(ctx, http.MethodGet, "/v1/experiments/"+url.PathEscape(id), nil, &d)
 }
 
-// Delete forgets an experiment.
+// Delete removes an experiment.
 func (c *Client) Delete(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, "/v1/experiments/"+url.PathEscape(id), nil, &struct{}{})
 }
 
-// Allocation solves the linear program of an experiment.
+// Allocation returns the solution of an experiment's linear program.
 func (c *Client) Allocation(ctx context.Context, id string) (a experiment.Allocation, err error) {
 	return a, c.call(ctx, http.MethodGet, "/v1/experiments/"+url.PathEscape(id)+"/allocation", nil, &a)
 }
@@ -84,17 +84,17 @@ func (c *Client) Start(ctx context.Context, id string, o experiment.RunOptions) 
 	return st, c.call(ctx, http.MethodPost, "/v1/experiments/"+url.PathEscape(id)+"/runs", o, &st)
 }
 
-// Runs lists the runs, the oldest first.
+// Runs returns all runs, the oldest first.
 func (c *Client) Runs(ctx context.Context) (all []experiment.RunStatus, err error) {
 	return all, c.call(ctx, http.MethodGet, "/v1/runs", nil, &all)
 }
 
-// Statistics returns what a run has come to so far.
+// Statistics returns the current results of a run.
 func (c *Client) Statistics(ctx context.Context, id string) (s experiment.Statistics, err error) {
 	return s, c.call(ctx, http.MethodGet, runPath(id, "statistics"), nil, &s)
 }
 
-// Reports returns the reports of the policies that are over.
+// Reports returns the reports of a run's completed policies.
 func (c *Client) Reports(ctx context.Context, id string) (all []experiment.Report, err error) {
 	return all, c.call(ctx, http.MethodGet, runPath(id, "reports"), nil, &all)
 }
@@ -104,7 +104,7 @@ func (c *Client) Stop(ctx context.Context, id string) (st experiment.RunStatus, 
 	return st, c.call(ctx, http.MethodPost, runPath(id, "stop"), nil, &st)
 }
 
-// Server carries out a command on a server of a run.
+// Server executes a command for a server of a run.
 func (c *Client) Server(ctx context.Context, id, server, command string) (reply experiment.ServerReply, err error) {
 	path := runPath(id, "servers") + "/" + url.PathEscape(server) + "/" + url.PathEscape(command)
 	return reply, c.call(ctx, http.MethodPost, path, nil, &reply)
@@ -112,7 +112,7 @@ func (c *Client) Server(ctx context.Context, id, server, command string) (reply 
 
 func runPath(id, what string) string { return "/v1/runs/" + url.PathEscape(id) + "/" + what }
 
-// call sends body as JSON, if it is not nil, and decodes the answer.
+// call sends body as JSON unless it is nil, and decodes the response.
 func (c *Client) call(ctx context.Context, method, path string, body, answer any) error {
 	var sent io.Reader
 	if body != nil {

@@ -13,21 +13,21 @@ import (
 	"godwit/task"
 )
 
-// An Error is the body of every answer that is not 2xx.
+// Error is the response body of failed requests.
 type Error struct {
 	Message string `json:"error"`
 	Hint    string `json:"hint,omitempty"`
-	// File, Line and Column are the place of an error in a definition: lines and columns from 1 on, 0 in other errors.
+	// File, Line and Column locate an error in a definition. Lines and columns start at 1, and are 0 in other errors.
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
-	Status int    `json:"-"` // of HTTP
+	Status int    `json:"-"` // HTTP status
 }
 
-// Error returns the message; the hint is shown apart.
+// Error returns the message without the hint.
 func (e *Error) Error() string { return e.Message }
 
-// asError finds the status and the place of an error.
+// asError converts an error, and chooses its HTTP status.
 func asError(err error) *Error {
 	e := &Error{Message: err.Error(), Hint: failure.HintOf(err), Status: http.StatusInternalServerError}
 	var (
@@ -50,7 +50,8 @@ func asError(err error) *Error {
 	case errors.As(err, &inFile):
 		e.Status, e.File, e.Line, e.Column = http.StatusBadRequest, inFile.File, inFile.Line, inFile.Column
 	case errors.As(err, &tooLong):
-		e.Status, e.Message = http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", tooLong.Limit)
+		e.Status = http.StatusRequestEntityTooLarge
+		e.Message = fmt.Sprintf("the request has more than %d bytes", tooLong.Limit)
 	case errors.As(err, &usage), is(experiment.ErrOptions):
 		e.Status = http.StatusBadRequest
 	case is(experiment.ErrUnknown, replay.ErrNoServer):
@@ -68,5 +69,5 @@ func asError(err error) *Error {
 func writeError(w http.ResponseWriter, e *Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.Status)
-	_ = json.NewEncoder(w).Encode(e) // to a client that may have gone
+	_ = json.NewEncoder(w).Encode(e) // the client may have disconnected
 }

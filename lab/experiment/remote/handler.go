@@ -1,5 +1,5 @@
-// Package remote serves experiments over HTTP on this machine's loopback addresses, and has the client that the commands
-// use. openapi.yaml describes the requests and answers.
+// Package remote implements the HTTP service for experiments and its client. The service listens on loopback addresses
+// only. openapi.yaml describes the API.
 package remote
 
 import (
@@ -16,32 +16,34 @@ import (
 )
 
 const (
-	// requestTime bounds the time in which a request is answered.
+	// requestTime limits the execution of a request.
 	requestTime = 30 * time.Second
-	// maxDefinition bounds the body of a definition, whose text JSON may escape, and maxBody of other requests.
+	// maxDefinition limits the body of a definition in bytes, with room for JSON escapes. maxBody limits other bodies.
 	maxDefinition = 2*(experiment.MaxScenario+experiment.MaxFileSize) + maxBody
 	maxBody       = 64 << 10
 )
 
-// A handler answers a request with a status and a value, or returns why it does not.
+// handler returns the HTTP status and the JSON value for a request, or an error.
 type handler func(r *http.Request) (status int, answer any, err error)
 
-// requests serves a Manager's experiments.
+// requests implements the handlers.
 type requests struct{ m *experiment.Manager }
 
-// Handler returns what answers requests to loopback addresses with a bearer token.
+// Handler returns the HTTP handler of a Manager. It accepts requests that contain the bearer token, if they name a
+// loopback address as their host.
 func Handler(m *experiment.Manager, token string) http.Handler {
 	mux := http.NewServeMux()
 	requests{m}.each(func(pattern string, most int64, h handler) { mux.Handle(pattern, answered(most, h)) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, &Error{Message: fmt.Sprintf("there is no %s %.200s", r.Method, r.URL.Path), Status: http.StatusNotFound})
+		writeError(w, &Error{Status: http.StatusNotFound,
+			Message: fmt.Sprintf("there is no %s %.200s", r.Method, r.URL.Path)})
 	})
 	d := door.Door{Keys: door.NewKeys(token, nil), Named: door.Loopback, Refuse: refuse,
 		Open: func(*http.Request) bool { return false }}
 	return d.Guard(mux)
 }
 
-// refuse answers what the door does not let pass.
+// refuse responds to unauthorized requests.
 func refuse(w http.ResponseWriter, r door.Refusal) {
 	hint := "send requests from a program on this machine, to the address that `godwit experiment serve` prints"
 	if r.Status == http.StatusUnauthorized {
@@ -50,7 +52,7 @@ func refuse(w http.ResponseWriter, r door.Refusal) {
 	writeError(w, &Error{Message: r.Message, Hint: hint, Status: r.Status})
 }
 
-// each calls handle for every route, with the largest body that it takes in bytes.
+// each calls handle for each route with its maximum body size in bytes.
 func (s requests) each(handle func(pattern string, most int64, h handler)) {
 	handle("POST /v1/experiments", maxDefinition, s.define)
 	handle("GET /v1/experiments", 0, s.definitions)
@@ -65,7 +67,7 @@ func (s requests) each(handle func(pattern string, most int64, h handler)) {
 	handle("POST /v1/runs/{id}/servers/{server}/{command}", maxBody, s.server)
 }
 
-// answered writes what a handler returns as JSON.
+// answered returns an HTTP handler that writes the result of h as JSON.
 func answered(most int64, h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), requestTime)
@@ -79,11 +81,11 @@ func answered(most int64, h handler) http.Handler {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(answer) // to a client that may have gone
+		_ = json.NewEncoder(w).Encode(answer) // the client may have disconnected
 	})
 }
 
-// read reads a request's body: one JSON value without unknown keys. An empty body leaves v as it is.
+// read decodes a request body, which is one JSON value without unknown fields. An empty body does not change v.
 func read(r *http.Request, v any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -110,7 +112,7 @@ func (s requests) define(r *http.Request) (int, any, error) {
 	return http.StatusCreated, d, err
 }
 
-// A Summary is an experiment in a list.
+// Summary describes an experiment in a list.
 type Summary struct {
 	ID       string    `json:"id"`
 	Name     string    `json:"name"`
@@ -118,15 +120,15 @@ type Summary struct {
 	Classes  int       `json:"classes"`
 	Servers  int       `json:"servers"`
 	Policies []string  `json:"policies"`
-	Length   float64   `json:"length"` // of a run, in units
+	Length   float64   `json:"length"` // run length in units
 }
 
 func (s requests) definitions(r *http.Request) (int, any, error) {
 	all, err := s.m.Definitions(r.Context())
 	out := []Summary{}
 	for _, d := range all {
-		out = append(out, Summary{ID: d.ID, Name: d.Name, Defined: d.Defined, Classes: len(d.Classes), Servers: len(d.Servers),
-			Policies: d.Policies, Length: d.Length})
+		out = append(out, Summary{ID: d.ID, Name: d.Name, Defined: d.Defined, Classes: len(d.Classes),
+			Servers: len(d.Servers), Policies: d.Policies, Length: d.Length})
 	}
 	return http.StatusOK, out, err
 }

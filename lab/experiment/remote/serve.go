@@ -16,14 +16,14 @@ import (
 	"godwit/lab/experiment"
 )
 
-// Files in the service's directory.
+// Names of files in the service's directory.
 const (
 	TokenName = "experiment.token"
 	addrName  = "experiment.addr"
-	runsName  = "runs" // directory of runs on real nodes
+	runsName  = "runs" // directory for runs on nodes
 )
 
-// A Service serves experiments on a loopback address.
+// Service is an HTTP server for experiments on a loopback address.
 type Service struct {
 	dir     string
 	manager *experiment.Manager
@@ -32,8 +32,8 @@ type Service struct {
 }
 
 const (
-	// headerTime, readTime and writeTime bound the parts of a request, idleTime an unused connection, and closeTime
-	// requests under way at the end.
+	// headerTime, readTime and writeTime limit the parts of a request, idleTime an unused connection, and closeTime the
+	// requests that are active at shutdown.
 	headerTime = 5 * time.Second
 	readTime   = 30 * time.Second
 	writeTime  = time.Minute
@@ -42,7 +42,8 @@ const (
 	maxHeader  = 64 << 10 // bytes
 )
 
-// Listen prepares a service with its files in dir, which is made if absent, on a loopback address such as 127.0.0.1:0.
+// Listen opens a loopback address such as 127.0.0.1:0, and writes the token and address files to dir. It creates dir if
+// necessary.
 func Listen(dir, addr string, log *slog.Logger) (*Service, error) {
 	if err := api.CheckLoopback(addr); err != nil {
 		return nil, err
@@ -68,10 +69,10 @@ func Listen(dir, addr string, log *slog.Logger) (*Service, error) {
 	return s, nil
 }
 
-// Addr returns the address on which the service listens.
+// Addr returns the listener's address.
 func (s *Service) Addr() string { return s.on.Addr().String() }
 
-// Run serves until ctx ends, and returns after every run has ended.
+// Run serves requests until ctx ends. It returns after all runs have ended.
 func (s *Service) Run(ctx context.Context) error {
 	defer os.Remove(filepath.Join(s.dir, addrName))
 	ctx, cancel := context.WithCancel(ctx)

@@ -48,10 +48,10 @@ const (
 	NoMigration = "none"
 )
 
-// ForClasses are the usual options of a scenario that imposes rates by class.
+// ForClasses returns the default options for a scenario with rates of classes.
 func ForClasses(file string) Options {
-	return Options{Classes: true, Scenario: file, Speedup: Speedup, Minutes: Minutes, JobSize: JobSize, Policy: place.Default,
-		Migration: NoMigration, Ends: EndAsTraced}
+	return Options{Classes: true, Scenario: file, Speedup: Speedup, Minutes: Minutes, JobSize: JobSize,
+		Policy: place.Default, Migration: NoMigration, Ends: EndAsTraced}
 }
 
 // Check refuses what cannot be replayed.
