@@ -174,8 +174,11 @@ func by(w *message.RefutedStatus) string {
 	return "it went wrong at " + table.ShortPeer(w.By)
 }
 
-// stateOf is the state of a task, with how its result stands where that is known.
+// stateOf is the state of a task, with the completed percentage or with how its result stands where that is known.
 func stateOf(t message.TaskStatus) string {
+	if t.Completed > 0 {
+		return fmt.Sprintf("%s, some %.0f %%", t.State, 100*t.Completed)
+	}
 	if t.Standing == "" {
 		return t.State
 	}

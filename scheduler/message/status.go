@@ -153,12 +153,14 @@ type TaskCounts struct {
 
 // A TaskStatus is one task of a job.
 type TaskStatus struct {
-	Index    uint64            `json:"index"`
-	Params   map[string]string `json:"params"`
-	State    string            `json:"state"` // "waiting", "running", "done", "failed"
-	Reason   string            `json:"reason,omitempty"`
-	Attempts []AttemptStatus   `json:"attempts"`
-	Result   *ResultStatus     `json:"result,omitempty"`
+	Index  uint64            `json:"index"`
+	Params map[string]string `json:"params"`
+	State  string            `json:"state"` // "waiting", "running", "done", "failed"
+	Reason string            `json:"reason,omitempty"`
+	// Completed is the share of a running task's expected work that is done, 0 to 1; 0 if that is not known.
+	Completed float64         `json:"completed,omitempty"`
+	Attempts  []AttemptStatus `json:"attempts"`
+	Result    *ResultStatus   `json:"result,omitempty"`
 	// Standing says how far the result is to be believed; "" where nothing is checked.
 	Standing Standing `json:"standing,omitempty"`
 	// Audited is set of one that was run again by its submitter, whatever came of it.

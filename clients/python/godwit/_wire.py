@@ -322,6 +322,7 @@ class JobTasksListResult(TypedDict, total=False):
 class JobTasksList(TypedDict, total=False):
     attempts: List[JobTasksListAttempt]
     audited: bool
+    completed: float
     index: int
     missing: List[str]
     params: Dict[str, str]
