@@ -345,9 +345,8 @@ var rules = map[string]rule{
 		"node", "overlay", "owner", "scheduler/ledger", "scheduler/message", "scheduler/place", "sim", "sim/report",
 		"sim/scenario", "sim/swarm", "task", "trace"}},
 
-	"lab/testbed/sites": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
-		"lab/table",
-		"lab/testbed", "lab/testbed/clock", "lab/testbed/measure", "lab/testbed/plan", "migrate", "node", "owner",
+	"lab/testbed/sites": {own: []string{"api", "internal/failure", "internal/noop", "lab/files", "lab/plot", "lab/progress",
+		"lab/submission", "lab/table", "lab/testbed", "lab/testbed/clock", "lab/testbed/measure", "lab/testbed/plan", "migrate", "node", "owner",
 		"scheduler/message", "scheduler/place", "scheduler/share", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
 	"lab/testbed/local": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
