@@ -18,7 +18,7 @@ const (
 
 func newReproduceLive() *cobra.Command {
 	var (
-		o   replay.Live
+		o   replay.Policies
 		dir string
 	)
 	cmd := &cobra.Command{

@@ -19,8 +19,8 @@ import (
 	"godwit/scheduler/place"
 )
 
-// Live are the options of a run of many policies, each on nodes of its own with a past.
-type Live struct {
+// Policies are the options of a run of many policies, each on nodes of its own with a past.
+type Policies struct {
 	testbed.Options
 	Scenarios fs.FS   // scenario files, and the traces that they name
 	Defaults  bool    // each policy with its defaults, in place of the published policies
@@ -37,7 +37,7 @@ const (
 // Run runs the scenarios. Of published policies it prints each decision with its forecast and then a table of all
 // policies, and fails if a policy decided without the forecast that it wanted. Of policies with their defaults it prints
 // a table beside FCFS, and fails if one is too slow or moves too often.
-func (o *Live) Run(ctx context.Context, out, log io.Writer) (err error) {
+func (o *Policies) Run(ctx context.Context, out, log io.Writer) (err error) {
 	if o.AtOnce < 1 {
 		return failure.Usage("write --at-once 1", "--at-once %d: it takes 1 or more", o.AtOnce)
 	}
@@ -71,7 +71,7 @@ type round struct {
 }
 
 // rounds makes the plans of all scenarios. The scenario files are copied below dir, where users find what was run.
-func (o *Live) rounds(dir string) (out []round, err error) {
+func (o *Policies) rounds(dir string) (out []round, err error) {
 	pattern := publishedFiles
 	if o.Defaults {
 		pattern = defaultFiles
@@ -107,7 +107,7 @@ func (o *Live) rounds(dir string) (out []round, err error) {
 }
 
 // playAll plays the rounds, some at once, and returns the reports of those that ended well, in order.
-func (o *Live) playAll(ctx context.Context, p *progress.Progress, rounds []round) (runs, error) {
+func (o *Policies) playAll(ctx context.Context, p *progress.Progress, rounds []round) (runs, error) {
 	all, errs := make(runs, len(rounds)), make([]error, len(rounds))
 	turns := make(chan struct{}, o.AtOnce)
 	var wg sync.WaitGroup
