@@ -20,14 +20,24 @@ import (
 type player struct {
 	setup   testbed.Setup
 	peer    task.PeerID
-	addr    string         // that others dial, the same at every start
-	history *trace.History // in the trace's time, no spell Unobserved
+	addr    string // that others dial, the same at every start
+	planned *trace.History
 	clock   clock.Clock
-	ends    string // plan.EndAsTraced, endCrash or plan.EndGoodbye
+	ends    string        // plan.EndAsTraced, endCrash or plan.EndGoodbye
+	changed chan struct{} // history is another; of capacity 1
 
-	mu   sync.Mutex
-	node *testbed.Node // that is ready; nil while there is none
-	ups  []uptime      // one for each time that the host was there so far, in order
+	mu      sync.Mutex
+	history *trace.History     // planned, with what was controlled since the start; in the trace's time, no spell Unobserved
+	node    *testbed.Node      // that is ready; nil while there is none
+	abort   context.CancelFunc // of the start that is under way; nil if none is
+	ups     []uptime           // one for each time that the host was there so far, in order
+	held    bool               // it was stopped, and not started again
+	paused  bool               // its node was paused
+}
+
+// newPlayer returns the player of a host.
+func newPlayer(h *trace.History, ends string) *player {
+	return &player{planned: h, history: h, ends: ends, changed: make(chan struct{}, 1)}
 }
 
 // An uptime is one time that a host is there, and how long its node took to be.
@@ -36,67 +46,165 @@ type uptime struct {
 	ready    time.Time // real; zero: it was over before the node was ready
 }
 
+// An interval is a time up of a history, in the trace's time.
+type interval struct {
+	from, to time.Time
+	ends     trace.State // of its last spell
+	last     bool        // the history ends with it
+}
+
+// nextUp returns the first time up of a history that ends after a time.
+func nextUp(h *trace.History, after time.Time) (interval, bool) {
+	for i := 0; i < h.Len(); i++ {
+		if h.Spell(i).State == trace.Unavailable {
+			continue
+		}
+		in := interval{from: h.Spell(i).Start}
+		for i+1 < h.Len() && h.Spell(i+1).State != trace.Unavailable {
+			i++
+		}
+		s := h.Spell(i)
+		if in.to, in.ends, in.last = s.End, s.State, i == h.Len()-1; in.to.After(after) {
+			return in, true
+		}
+	}
+	return interval{}, false
+}
+
+// next is nextUp of the player's history as it is now.
+func (p *player) next(after time.Time) (interval, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return nextUp(p.history, after)
+}
+
 // play starts and ends the node until the history ends, or ctx does, and leaves
 // it as it is then.
 func (p *player) play(ctx context.Context) error {
-	for i := 0; i < p.history.Len(); i++ {
-		if p.history.Spell(i).State == trace.Unavailable {
+	if err := p.beginDown(ctx); err != nil {
+		return err
+	}
+	at := p.planned.Since()
+	for {
+		in, more := p.next(at)
+		due := p.clock.Real(in.from)
+		if !more {
+			due = p.clock.Real(p.planned.Until())
+		}
+		switch changed, alive := p.sleepUntil(ctx, due); {
+		case changed:
+			continue
+		case !alive || !more:
+			return nil
+		}
+		if entered, err := p.enter(ctx, in); err != nil || !entered && ctx.Err() != nil {
+			return err
+		} else if !entered {
 			continue
 		}
-		first := i
-		for i+1 < p.history.Len() && p.history.Spell(i+1).State != trace.Unavailable {
-			i++
-		}
-		last := p.history.Spell(i)
-		up := uptime{from: p.clock.Real(p.history.Spell(first).Start), to: p.clock.Real(last.End)}
-		if !clock.SleepUntil(ctx, up.from) {
+		if in, more = p.stay(ctx, in); !more || in.last {
 			return nil
 		}
-		n, err := p.up(), error(nil)
-		if n != nil {
-			up.ready = up.from // it was started before
-		} else {
-			n, err = p.begin(ctx, &up)
-		}
-		p.mu.Lock()
-		p.node, p.ups = n, append(p.ups, up)
-		p.mu.Unlock()
-		if err != nil {
+		if err := p.leave(in); err != nil {
 			return err
 		}
-		if !clock.SleepUntil(ctx, up.to) {
-			return nil
-		}
-		if i == p.history.Len()-1 {
-			return nil
-		}
-		if err := p.end(p.ends == plan.EndGoodbye || p.ends == plan.EndAsTraced && last.State == trace.Leaving); err != nil {
-			return err
-		}
+		at = in.to
 	}
-	return nil
 }
 
-// begin starts the node, unless its time is over first: then the node is nil.
-func (p *player) begin(ctx context.Context, up *uptime) (*testbed.Node, error) {
+// sleepUntil waits for a time, or until the history is another. alive is false if ctx ended before.
+func (p *player) sleepUntil(ctx context.Context, at time.Time) (changed, alive bool) {
+	t := time.NewTimer(time.Until(at))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return false, ctx.Err() == nil
+	case <-p.changed:
+		return true, true
+	case <-ctx.Done():
+		return false, false
+	}
+}
+
+// enter starts the node for a time up, unless it is up already. It returns false if the history has no such time
+// any more.
+func (p *player) enter(ctx context.Context, in interval) (bool, error) {
+	up := uptime{from: p.clock.Real(in.from), to: p.clock.Real(in.to)}
 	over, cancel := context.WithDeadline(ctx, up.to)
 	defer cancel()
+	p.mu.Lock()
+	if now, ok := nextUp(p.history, in.from); !ok || !now.from.Equal(in.from) {
+		p.mu.Unlock()
+		return false, nil
+	}
+	n := p.node
+	p.abort = cancel
+	p.mu.Unlock()
+	var err error
+	if n != nil {
+		up.ready = up.from // it was started before
+	} else {
+		n, err = p.begin(over, &up)
+	}
+	p.mu.Lock()
+	p.node, p.ups, p.abort = n, append(p.ups, up), nil
+	p.mu.Unlock()
+	return err == nil, err
+}
+
+// begin starts the node, unless over ends first: then the node is nil.
+func (p *player) begin(over context.Context, up *uptime) (*testbed.Node, error) {
 	n, err := p.setup.Start(over)
 	switch {
 	case err == nil:
 		up.ready = time.Now()
 		return n, nil
-	case ctx.Err() != nil, !time.Now().Before(up.to):
+	case over.Err() != nil, !time.Now().Before(up.to):
 		return nil, nil
 	}
 	return nil, err
+}
+
+// stay waits until a time up is over, which may be sooner than was planned, and returns it as it was. It returns false
+// if ctx ends first.
+func (p *player) stay(ctx context.Context, in interval) (interval, bool) {
+	for {
+		if now, ok := p.next(in.from); ok && now.from.Equal(in.from) {
+			in = now
+		}
+		switch changed, alive := p.sleepUntil(ctx, p.clock.Real(in.to)); {
+		case changed:
+		case !alive:
+			return in, false
+		default:
+			return in, true
+		}
+	}
+}
+
+// leave takes the node away at the end of a time up.
+func (p *player) leave(in interval) error {
+	p.mu.Lock()
+	p.ups[len(p.ups)-1].to = p.clock.Real(in.to)
+	p.mu.Unlock()
+	return p.end(p.ends == plan.EndGoodbye || p.ends == plan.EndAsTraced && in.ends == trace.Leaving)
+}
+
+// beginDown takes away a node that was started before the history began, if its host is off then: the nodes of a
+// test-bed all are there to found its overlay.
+func (p *player) beginDown(ctx context.Context) error {
+	if p.up() == nil || p.planned.Spell(0).State != trace.Unavailable ||
+		!clock.SleepUntil(ctx, p.clock.Real(p.planned.Since())) {
+		return nil
+	}
+	return p.end(p.ends == plan.EndGoodbye)
 }
 
 // end takes the node away, with a goodbye or as a machine without power goes.
 func (p *player) end(goodbye bool) error {
 	p.mu.Lock()
 	n := p.node
-	p.node = nil
+	p.node, p.paused = nil, false
 	p.mu.Unlock()
 	switch {
 	case n == nil:
