@@ -142,7 +142,7 @@ func (s *script) run() {
 	case "govern":
 		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration"), Predictor: s.text("predictor"),
 			Fairness: s.list("fairness"),
-			Chunking: s.list("chunking")}
+			Chunking: s.list("chunking"), SlotsEach: s.num("slotseach", 0)}
 		if err := s.c.Govern(s.rules); err != nil {
 			fmt.Fprintln(&s.out, err)
 		}

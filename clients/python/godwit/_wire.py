@@ -496,6 +496,7 @@ class OverlayRules(TypedDict, total=False):
     priorities: bool
     replicas: int
     revoke_invitations: bool
+    slots_each: int
     trusted: List[str]
     verify: str
 
