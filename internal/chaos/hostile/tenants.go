@@ -42,7 +42,8 @@ func playTenants(ctx context.Context, f *field, row *Row) error {
 			name = map[string]string{openName: closedName, closedName: openName}[last]
 		}
 		before := f.busyChildren()
-		p, err := f.hunt(ctx, name, 1+f.rng.IntN(4), fmt.Sprintf("env: {RUN: \"%d\"}\n", n)) // else results are reused
+		// Other results are not reused, and no check of this job runs beside the next one.
+		p, err := f.hunt(ctx, name, 1+f.rng.IntN(4), fmt.Sprintf("env: {RUN: \"%d\"}\nverify: \"off\"\n", n))
 		if err != nil {
 			return err
 		}
