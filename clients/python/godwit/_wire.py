@@ -347,6 +347,7 @@ class Job(TypedDict, total=False):
     overlay: str
     reason: str
     reruns: int
+    slots: int
     stages: List[JobStage]
     state: str
     submitted: str
@@ -527,6 +528,7 @@ class Plan(TypedDict, total=False):
 
 
 class PlanRequest(TypedDict, total=False):
+    at_once: int
     job: Any
     memory_bytes: int
     overlay: str
