@@ -211,6 +211,7 @@ func (q *queueView) here() (place.Task, bool) {
 		return place.Task{}, false
 	}
 	if !q.begun {
+		p.n = min(p.n, j.room())
 		q.begun, q.left = true, min(p.n, q.c.table.slotsLeft(j))
 		q.beginJob(j)
 	}

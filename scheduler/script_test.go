@@ -337,7 +337,7 @@ func (s *script) submit(name string) {
 	rec := schedtest.Job(s.t, key, uint64(s.num("tasks", 1)), func(j *task.Job) {
 		j.Name, j.Work, j.Submitted, j.Deadline = name, work, task.At(s.now), deadline
 		j.Replicas, j.Retries, j.Priority = s.num("replicas", 1), s.num("retries", 0), s.num("priority", 0)
-		j.Memory, j.Weight = int64(s.num("memory", 1))<<20, s.num("weight", 0)
+		j.Memory, j.Weight, j.Slots = int64(s.num("memory", 1))<<20, s.num("weight", 0), s.num("slots", 0)
 		j.Checkpoint.Every = time.Duration(s.num("every", 0)) * time.Second
 		j.Class = s.text("class")
 	})

@@ -184,6 +184,7 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 					"work"))*time.Millisecond
 				j.Weight, j.Priority = rapid.IntRange(0, 3).Draw(t, "weight"), rapid.IntRange(0, 1).Draw(t, "priority")
 				j.Memory = rapid.SampledFrom([]int64{1 << 20, 16 << 20}).Draw(t, "memory")
+				j.Slots = rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "slots of the job")
 			})
 			s.jobs = append(s.jobs, rec.ID())
 			s.step(&message.Received{From: owner, Message: &message.Message{Submit: &message.Submit{Record: rec}}})
@@ -267,6 +268,11 @@ func (s *sharing) check() {
 			s.t.Fatalf("a submitter was given a slot and has %d; the rules give it %d", has[j.submitter], each)
 		}
 	}
+	for _, j := range c.table.jobs {
+		if j.spec.Slots > 0 && j.held > j.spec.Slots {
+			s.t.Fatalf("a job holds %d slots and takes at most %d", j.held, j.spec.Slots)
+		}
+	}
 	for _, cl := range c.claims.fair.claimants {
 		sum := 0
 		for x, n := range cl.at {
@@ -295,15 +301,15 @@ func (s *sharing) noneIdle() {
 		for _, j := range s.c.table.jobs {
 			o := s.c.members.offer(h, 0, false)
 			_, paused := h.paused[j]
-			if j.queued && s.c.table.heldUp(j) == "" && !paused && o.Fits(&place.Task{Memory: j.spec.Memory}) {
+			if j.queued && j.room() > 0 && s.c.table.heldUp(j) == "" && !paused && o.Fits(&place.Task{Memory: j.spec.Memory}) {
 				s.t.Fatalf("a slot is idle, and a task that fits it waits")
 			}
 		}
 	}
 }
 
-// TestSharesHold: nobody has more placed than it was granted, or more slots than the rules give each submitter, no slot is
-// idle that a waiting task fits, and what the coordinator counts is what there is.
+// TestSharesHold: nobody has more placed than it was granted, no job holds more slots than it takes, no submitter more
+// than the rules give it, no slot is idle that a waiting task fits, and what the coordinator counts is what there is.
 func TestSharesHold(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newSharing(t, rt)

@@ -69,7 +69,11 @@ func (m *migration) lookAtTails() {
 	pairs := m.tailPairs(m.lastTasks(), m.fastIdle())
 	slices.SortStableFunc(pairs, func(a, b tailPair) int { return cmp.Compare(b.gain, a.gain) })
 	for i := range pairs {
-		if p := &pairs[i]; !p.task.gone && m.takes(p.to, p.task.lease) {
+		p := &pairs[i]
+		if p.choice == tailCopy && p.task.lease.job.room() == 0 {
+			continue
+		}
+		if !p.task.gone && m.takes(p.to, p.task.lease) {
 			p.task.gone = true
 			m.carryTail(p)
 		}

@@ -217,6 +217,9 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
+	if reason := j.full(); reason != "" {
+		return []Why{{Reason: reason}}
+	}
 	bars := c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)
 	failed := slices.DeleteFunc(failedOn(j, i, c.now), func(p task.PeerID) bool { return j.worksOn(i, p) })
 	out := j.whoseTurn(q.unforeseen(i, bars, q.avoiding(j.spec.MemoryOf(i), bars, failed)))

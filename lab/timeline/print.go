@@ -79,6 +79,9 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			"unless something is heard\n", l.Tasks, l.Cell, table.ShortPeer(l.Leader), table.Ago(l.Since), l.Running,
 			table.Rough(time.Until(l.Until)))
 	}
+	if st.Slots > 0 {
+		fmt.Fprintf(out, "slots      the job takes at most %d at once\n", st.Slots)
+	}
 	if st.Note != "" {
 		fmt.Fprintf(out, "note       %s\n", task.ClipMessage(st.Note))
 	}

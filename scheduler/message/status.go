@@ -42,7 +42,9 @@ type JobStatus struct {
 	// Reason is why the job does not go on for now, for people; "" if it does.
 	Reason string `json:"reason,omitempty"`
 	// Note is what of the job's wishes does not count in its overlay, and why; "" for nothing.
-	Note  string     `json:"note,omitempty"`
+	Note string `json:"note,omitempty"`
+	// Slots is the largest number of slots that the job takes at once; 0 for no limit.
+	Slots int        `json:"slots,omitempty"`
 	Tasks TaskCounts `json:"tasks"`
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
@@ -225,6 +227,7 @@ func NewJobStatus(id task.JobID, spec *task.Job, submitter task.PeerID, s JobSum
 	return JobStatus{
 		ID: id, Name: spec.Name, Overlay: spec.Overlay, Submitter: submitter, Submitted: spec.Submitted.Time, State: s.State,
 		Tasks:      TaskCounts{s.Total, s.Waiting, s.Running, s.Done, s.Failed},
+		Slots:      spec.Slots,
 		Reruns:     s.Reruns,
 		Migrations: s.Migrations,
 		WastedCPU:  s.WastedCPU.Seconds(), UsefulCPU: s.UsefulCPU.Seconds(),

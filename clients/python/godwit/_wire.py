@@ -348,6 +348,7 @@ class Job(TypedDict, total=False):
     overlay: str
     reason: str
     reruns: int
+    slots: int
     stages: List[JobStage]
     state: str
     submitted: str
@@ -529,6 +530,7 @@ class Plan(TypedDict, total=False):
 
 
 class PlanRequest(TypedDict, total=False):
+    at_once: int
     job: Any
     memory_bytes: int
     overlay: str
