@@ -18,8 +18,8 @@ type Machines struct {
 	// Up is the mean time from a machine's repair to its next failure, Down the mean
 	// time until it is repaired. Up 0 never fails.
 	Up, Down time.Duration
-	// UpLaw and DownLaw spread these times about their means; "" is Exponential, as in
-	// the thesis.
+	// UpLaw and DownLaw are the distributions of these times (default Exponential, as in
+	// the thesis).
 	UpLaw, DownLaw Law
 	Seed           uint64 // of the failures
 }
@@ -27,7 +27,7 @@ type Machines struct {
 const (
 	// leastSpell is the shortest spell that is drawn: histories count milliseconds.
 	leastSpell = time.Millisecond
-	// mostSpells is the largest number of spells of all machines: 400 MB.
+	// mostSpells limits the number of intervals of all machines to 400 MB.
 	mostSpells = 1 << 24
 )
 
@@ -69,7 +69,7 @@ func (m *Machines) Trace(start time.Time, span time.Duration) (*trace.Trace, err
 	return set, nil
 }
 
-// draws are how times up and down are drawn; nil is a law whose numbers all are 1.
+// draws returns the draws of both laws, nil for a law that always returns 1.
 func (m *Machines) draws() (up, down Draw, err error) {
 	if up, err = cmp.Or(m.UpLaw, Exponential).Draw(); err != nil {
 		return nil, nil, err
@@ -83,7 +83,7 @@ func (m *Machines) tooMany(span time.Duration) error {
 		len(m.Names), m.Up+m.Down, span, mostSpells/2)
 }
 
-// describe says how the machines were made.
+// describe returns the label of the trace.
 func (m *Machines) describe() string {
 	up, down := cmp.Or(m.UpLaw, Exponential), cmp.Or(m.DownLaw, Exponential)
 	switch {
@@ -95,7 +95,7 @@ func (m *Machines) describe() string {
 	return fmt.Sprintf("up %v (%s) and down %v (%s) in the mean, seed %d", m.Up, up, m.Down, down, m.Seed)
 }
 
-// fail writes a machine's failures and repairs, and stops after more than most.
+// fail appends a machine's failures and repairs to h. It stops after most+1 intervals.
 func (m *Machines) fail(h *trace.History, number int, end time.Time, up, down Draw, most int) error {
 	sum := sha256.Sum256(fmt.Appendf(nil, "godwit machines %d %d", m.Seed, number))
 	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:])))

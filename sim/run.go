@@ -28,10 +28,10 @@ func Run(s *Scenario) (*Report, error) {
 	return w.finish()
 }
 
-// ErrStopped is what Run returns of a scenario that was stopped.
+// ErrStopped is returned by Run if Scenario.Stopped returned true.
 var ErrStopped = errors.New("sim: the run was stopped")
 
-// stopEvery is the number of events between two calls of Scenario.Stopped, less than a millisecond.
+// stopEvery is the number of events between calls of Scenario.Stopped, which take less than a millisecond.
 const stopEvery = 1 << 10
 
 // ErrWholeNodes is what Run returns of a scenario that says what only whole nodes

@@ -52,7 +52,7 @@ type Scenario struct {
 
 	// Watch, if not nil, is told of every decision as it is made.
 	Watch func(Decision)
-	// Stopped, if not nil, is called from time to time while Run runs. If it returns true, Run returns ErrStopped.
+	// Stopped, if not nil, is called periodically during Run. If it returns true, Run returns ErrStopped.
 	Stopped func() bool
 }
 

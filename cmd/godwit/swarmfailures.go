@@ -22,17 +22,17 @@ func newSwarmFailures() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "failures --scenario FILE",
-		Short: "Write when machines are up and down, to view and edit",
-		Long: `Write when the machines of a scenario are up and down, as its runs draw it. In the
-file a line is a time that a machine is up, in seconds after the start: edit it, and
-name it in the scenario in place of up and down:
+		Short: "Write the up and down times of machines to a file",
+		Long: `Write the up and down times of a scenario's machines to a file. Each line is an interval
+during which a machine is up, in seconds after the start. After editing, name the file in
+the scenario instead of up and down:
 
   machines: {count: 6, trace: failures.csv}
 
-Machines are found by their names. Each must have a line. --up and --down are means,
-and give failures to a scenario that has none.
+Machines are identified by name, and each needs a line. Without options the file contains
+the times of the scenario's runs. --up and --down set other mean times.
 
-Laws of the times (--up-law, --down-law):
+Distributions (--up-law, --down-law):
 ` + sim.DescribeLaws(),
 		Args: cobra.NoArgs,
 		Example: `  godwit swarm failures --scenario examples/scenarios/mgst3.yaml -o failures.csv
@@ -43,19 +43,19 @@ Laws of the times (--up-law, --down-law):
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.Scenario, "scenario", "", "scenario file whose machines fail")
+	fl.StringVar(&f.Scenario, "scenario", "", "scenario file")
 	fl.DurationVar(&f.Up, "up", 0, "mean time from a repair to the next failure (default: the scenario's)")
 	fl.DurationVar(&f.Down, "down", 0, "mean time from a failure to the repair (default: the scenario's)")
-	fl.StringVar(&upLaw, "up-law", "", "law of the times up (default: the scenario's, else exponential)")
-	fl.StringVar(&downLaw, "down-law", "", "law of the times down (default: the scenario's, else exponential)")
-	fl.Uint64Var(&f.Seed, "seed", 0, "seed of the times (default: the scenario's)")
+	fl.StringVar(&upLaw, "up-law", "", "distribution of up times (default: the scenario's, else exponential)")
+	fl.StringVar(&downLaw, "down-law", "", "distribution of down times (default: the scenario's, else exponential)")
+	fl.Uint64Var(&f.Seed, "seed", 0, "seed (default: the scenario's)")
 	fl.StringVarP(&out, "output", "o", "", "file to write (default: standard output)")
-	fl.StringVar(&to, "to", "", fmt.Sprintf("format to write, if it is neither sessions nor that of the file's name: %v",
+	fl.StringVar(&to, "to", "", fmt.Sprintf("output format (default: by file name, sessions for .csv): %v",
 		trace.Formats()))
 	return cmd
 }
 
-// writeFailures draws the times and writes them. A CSV file has a line for each time up.
+// writeFailures draws up and down times, and writes them to out, or to standard output if out is "" or "-".
 func writeFailures(cmd *cobra.Command, f *plan.Failures, out, to string) error {
 	if f.Scenario == "" {
 		return failure.Usage("name the file with --scenario", "which machines?")

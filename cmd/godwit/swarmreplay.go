@@ -76,9 +76,7 @@ the same hosts, arrivals and overlay, with the times that the nodes took to star
 }
 
 func newSwarmClasses() *cobra.Command {
-	o := replay.Options{Plan: plan.Options{
-		Classes: true, JobSize: plan.JobSize, Policy: place.Default, Migration: plan.NoMigration, Ends: plan.EndAsTraced,
-	}}
+	o := replay.Options{Plan: plan.ForClasses("")}
 	cmd := &cobra.Command{
 		Use:   "classes --scenario FILE",
 		Short: "Each node works on each class of jobs at a rate of its own",

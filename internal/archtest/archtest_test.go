@@ -314,6 +314,12 @@ var rules = map[string]rule{
 		"lab/table", "sandbox", "scheduler/ledger",
 		"scheduler/message", "task", "task/table"}},
 
+	"lab/experiment": {own: []string{"internal/failure", "lab/testbed", "lab/testbed/impose", "lab/testbed/measure", "lab/testbed/plan",
+		"lab/testbed/replay", "node", "scheduler/place/allot", "sim", "sim/scenario", "task", "trace"}},
+
+	"lab/experiment/remote": {own: []string{"api", "api/door", "internal/failure", "lab/experiment", "lab/testbed/replay",
+		"task"}},
+
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
 		"lab/table", "lab/traces", "overlay", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},
 

@@ -29,7 +29,7 @@ func (r *reader) readMachines(where string, node ast.Node) *task.Error {
 	})
 }
 
-// readTimes reads the mean of the times that machines are up or down, or `{mean: 50h, law: weibull}`.
+// readTimes reads a mean time such as 50h, or a mapping such as `{mean: 50h, law: weibull}`.
 func (r *reader) readTimes(mean *time.Duration, law *sim.Law) func(string, ast.Node) *task.Error {
 	return func(where string, node ast.Node) *task.Error {
 		read := r.duration(mean, time.Millisecond)
@@ -183,7 +183,7 @@ func (r *reader) loadMachines(openText func(file string) ([]byte, error)) *task.
 	return nil
 }
 
-// useMachines makes the machines, or reads their times up and down.
+// useMachines generates the machines, or reads their up and down times from a trace.
 func (r *reader) useMachines(open func(file string) (*trace.Trace, error)) *task.Error {
 	if r.machines.trace == "" {
 		if err := r.Synthesize(); err != nil {
@@ -203,7 +203,7 @@ func (r *reader) useMachines(open func(file string) (*trace.Trace, error)) *task
 	return nil
 }
 
-// named is a trace with its hosts in the order of names, of which it must have each and no others.
+// named returns the trace with its hosts in the order of names. It fails if a host is missing or unknown.
 func named(t *trace.Trace, names []string) (*trace.Trace, error) {
 	hosts := make(map[string]trace.Host, len(t.Hosts))
 	for _, h := range t.Hosts {

@@ -72,7 +72,7 @@ type machines struct {
 	given          bool
 	count          int
 	file           string // .srs
-	trace          string // their times up and down; "": they are drawn
+	trace          string // file with up and down times, "" if they are drawn
 	up, down       time.Duration
 	upLaw, downLaw sim.Law
 	servers        []Server

@@ -1,44 +1,45 @@
 package measure
 
-// A Snapshot is what a run has come to so far. Times are in units of its rates.
+// Snapshot contains the current results of a run. Times are in units of its rates.
 type Snapshot struct {
 	Policy string  `json:"policy"`
-	At     float64 `json:"at"`     // time since the start, at most Length
-	Length float64 `json:"length"` // of the run
-	// Classes are those of the workload, in its order, and then all tasks.
+	At     float64 `json:"at"`     // elapsed time, at most Length
+	Length float64 `json:"length"` // run length
+	// Classes has the workload's classes in order, and a last entry for all tasks.
 	Classes []ClassCount  `json:"classes"`
-	Servers []ServerCount `json:"servers"` // in the order of the scenario
-	// Published are mean responses of a publication, by class and then of all; 0 is one that is not given.
+	Servers []ServerCount `json:"servers"` // in scenario order
+	// Published contains published mean response times in the order of Classes, 0 if unknown. It is nil without a
+	// publication.
 	Published []float64 `json:"published,omitempty"`
 }
 
-// A ClassCount counts the tasks of a class, or of all.
+// ClassCount counts the tasks of one class, or all tasks.
 type ClassCount struct {
-	Class   string `json:"class"` // "all" is all tasks
+	Class   string `json:"class"` // class name, or "all"
 	Arrived int    `json:"arrived"`
 	Waiting int    `json:"waiting"`
 	Running int    `json:"running"`
 	Done    int    `json:"done"`
 	Failed  int    `json:"failed"`
-	// Response is the mean time from arrival to end of the tasks that are done; 0 if none is.
+	// Response is the mean time from arrival to completion, 0 if Done is 0.
 	Response float64 `json:"response"`
 }
 
-// A ServerCount counts the tasks of a server.
+// ServerCount counts the tasks of one server.
 type ServerCount struct {
 	Server  string `json:"server"`
-	State   string `json:"state"` // such as "up" or "down"
+	State   string `json:"state"` // for example "up" or "down"
 	Running int    `json:"running"`
 	Done    int    `json:"done"`
 }
 
-// A Counter adds up a Snapshot. Classes and servers are known by their numbers.
+// Counter builds a Snapshot. Methods identify classes and servers by index.
 type Counter struct {
 	snapshot Snapshot
-	sums     []float64 // of responses, by class and then of all
+	sums     []float64 // sums of response times in the order of Snapshot.Classes
 }
 
-// NewCounter returns a counter of tasks of some classes on some servers.
+// NewCounter returns a Counter for the named classes and servers.
 func NewCounter(policy string, classes, servers []string) *Counter {
 	c := &Counter{snapshot: Snapshot{Policy: policy}, sums: make([]float64, len(classes)+1)}
 	for _, name := range classes {
@@ -51,10 +52,10 @@ func NewCounter(policy string, classes, servers []string) *Counter {
 	return c
 }
 
-// both are the numbers of a class's row and of that of all.
+// both returns the indices of a class and of the last entry.
 func (c *Counter) both(class int) [2]int { return [2]int{class, len(c.sums) - 1} }
 
-// Arrive adds tasks that wait.
+// Arrive adds waiting tasks.
 func (c *Counter) Arrive(class, tasks int) {
 	for _, k := range c.both(class) {
 		c.snapshot.Classes[k].Arrived += tasks
@@ -62,10 +63,10 @@ func (c *Counter) Arrive(class, tasks int) {
 	}
 }
 
-// Run moves a waiting task to a server.
+// Run assigns a waiting task to a server.
 func (c *Counter) Run(class, server int) { c.running(class, server, 1) }
 
-// Return moves a running task back to those that wait.
+// Return moves a running task back to the queue.
 func (c *Counter) Return(class, server int) { c.running(class, server, -1) }
 
 func (c *Counter) running(class, server, by int) {
@@ -76,7 +77,7 @@ func (c *Counter) running(class, server, by int) {
 	c.snapshot.Servers[server].Running += by
 }
 
-// Finish ends a running task after a response in units.
+// Finish completes a running task. response is in units.
 func (c *Counter) Finish(class, server int, response float64) {
 	for _, k := range c.both(class) {
 		c.snapshot.Classes[k].Running--
@@ -87,7 +88,7 @@ func (c *Counter) Finish(class, server int, response float64) {
 	c.snapshot.Servers[server].Done++
 }
 
-// Fail ends a running task that has failed for good.
+// Fail ends a running task without a result.
 func (c *Counter) Fail(class, server int) {
 	for _, k := range c.both(class) {
 		c.snapshot.Classes[k].Running--
@@ -96,7 +97,15 @@ func (c *Counter) Fail(class, server int) {
 	c.snapshot.Servers[server].Running--
 }
 
-// Snapshot returns a copy of what is added up at a time of the run. state returns the state of a server.
+// Refuse ends a waiting task without a result.
+func (c *Counter) Refuse(class int) {
+	for _, k := range c.both(class) {
+		c.snapshot.Classes[k].Waiting--
+		c.snapshot.Classes[k].Failed++
+	}
+}
+
+// Snapshot returns the counts at a time of the run. state returns the state of a server.
 func (c *Counter) Snapshot(at, length float64, state func(server int) string) Snapshot {
 	s := c.snapshot
 	s.At, s.Length = min(at, length), length

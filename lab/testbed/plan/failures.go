@@ -9,16 +9,17 @@ import (
 	"godwit/trace"
 )
 
-// Failures describe when the machines of a scenario are up and down. What is left zero is the scenario's.
+// Failures describes how to draw the up and down times of a scenario's machines. Zero values mean those of the
+// scenario.
 type Failures struct {
-	Scenario       string // file
+	Scenario       string // file name
 	Up, Down       time.Duration
 	UpLaw, DownLaw sim.Law
 	Seed           uint64
-	SeedGiven      bool // else Seed is not looked at
+	SeedGiven      bool // false ignores Seed
 }
 
-// Draw draws the machines' times up and down until the scenario's end, as a run of the scenario would.
+// Draw draws the up and down times until the scenario's end. Without options they are those of a run.
 func (f *Failures) Draw() (*trace.Trace, error) {
 	e, err := Scenario(f.Scenario)
 	if err != nil {
@@ -54,7 +55,7 @@ func (f *Failures) Draw() (*trace.Trace, error) {
 	return until(e.Base.Trace, e.Base.End), nil
 }
 
-// until is a trace up to a time, or all of it if end is zero or later than its own end.
+// until cuts a trace at end. It returns the whole trace if end is zero or after its end.
 func until(t *trace.Trace, end time.Time) *trace.Trace {
 	if end.IsZero() || !end.Before(t.End) {
 		return t
@@ -67,7 +68,7 @@ func until(t *trace.Trace, end time.Time) *trace.Trace {
 	return &out
 }
 
-// CountFailures is the number of times that a host of the trace goes down after it was up.
+// CountFailures counts how often hosts of a trace go down after they were up.
 func CountFailures(t *trace.Trace) (n int) {
 	for _, h := range t.Hosts {
 		for i := 1; i < h.History.Len(); i++ {

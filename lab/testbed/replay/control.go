@@ -11,19 +11,36 @@ import (
 	"godwit/trace"
 )
 
-// ErrServerDown is wrapped by what Pause and Ping return of a server whose node does not run.
+// ErrServerDown is wrapped by the errors of Pause and Ping for a server without a running node.
 var ErrServerDown = errors.New("its node does not run")
 
-// stop kills the player's node, and keeps it down until start.
-func (p *player) stop(now time.Time) {
+// stop kills the player's node and keeps it down until start. The player does this shortly after stop returns. stop
+// returns false if the run has ended.
+func (p *player) stop(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.edit(now, func(h *trace.History, at time.Time) { clock.Note(h, at, trace.Unavailable, 0) }) {
+		return false
+	}
 	p.held = true
-	p.edit(now, func(h *trace.History, at time.Time) { clock.Note(h, at, trace.Unavailable, 0) })
+	return true
 }
 
-// start ends a pause, or starts the player's node. A host that was planned to be down now is up until it is planned to
-// go down again.
+// awaitDown waits until the player's node has ended.
+func (p *player) awaitDown(ctx context.Context) error {
+	tick := time.NewTicker(upPoll)
+	defer tick.Stop()
+	for p.up() != nil {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// start resumes a paused node, or starts a node that is down. The host then remains up until its next planned failure.
 func (p *player) start(ctx context.Context, now time.Time) error {
 	p.mu.Lock()
 	paused, node := p.paused, p.node
@@ -48,15 +65,16 @@ func (p *player) start(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// edit replaces the history from now on by what add adds, and wakes the player. The lock is held.
-func (p *player) edit(now time.Time, add func(h *trace.History, at time.Time)) {
+// edit replaces the history after now with the changes that add makes, and notifies the player. It returns false if the
+// history has ended. The caller holds the lock.
+func (p *player) edit(now time.Time, add func(h *trace.History, at time.Time)) bool {
 	begin, end := p.history.Since(), p.planned.Until()
 	at := p.clock.Traced(now).Truncate(time.Millisecond)
 	if !at.Before(end) {
-		return
+		return false
 	}
 	if last := spellAt(p.history, at); !at.After(last) {
-		at = last.Add(time.Millisecond) // two changes are never at one time
+		at = last.Add(time.Millisecond) // a history cannot have two changes at one time
 	}
 	h := clock.Cut(p.history, begin, at)
 	add(h, at)
@@ -67,11 +85,12 @@ func (p *player) edit(now time.Time, add func(h *trace.History, at time.Time)) {
 	}
 	select {
 	case p.changed <- struct{}{}:
-	default: // the player has not yet seen the change before
+	default: // a notification is already pending
 	}
+	return true
 }
 
-// spellAt is the start of the spell that a history has at a time before its end, or of its first.
+// spellAt returns the start of the interval that contains a time before the end, or of the first interval.
 func spellAt(h *trace.History, at time.Time) time.Time {
 	if at.Before(h.Since()) {
 		return h.Since()
@@ -85,7 +104,7 @@ func upAt(h *trace.History, at time.Time) bool {
 	return ok && !in.from.After(at)
 }
 
-// pause has the node suspend its tasks and take no others, until start.
+// pause suspends the tasks of the node, which accepts no others until start.
 func (p *player) pause(ctx context.Context) error {
 	return p.tell(ctx, true, func(ctx context.Context, c *api.Client) error {
 		_, err := c.Pause(ctx, 0)
@@ -93,7 +112,7 @@ func (p *player) pause(ctx context.Context) error {
 	})
 }
 
-// resume ends a pause.
+// resume resumes a paused node.
 func (p *player) resume(ctx context.Context) error {
 	return p.tell(ctx, false, func(ctx context.Context, c *api.Client) error {
 		_, err := c.Resume(ctx)
@@ -101,7 +120,7 @@ func (p *player) resume(ctx context.Context) error {
 	})
 }
 
-// tell sends the node a request after which it is paused or not.
+// tell sends a request to the node and stores whether it is paused afterwards.
 func (p *player) tell(ctx context.Context, paused bool, send func(context.Context, *api.Client) error) error {
 	node := p.up()
 	if node == nil {
@@ -120,7 +139,7 @@ func (p *player) tell(ctx context.Context, paused bool, send func(context.Contex
 	return nil
 }
 
-// ping returns the time that the node takes to answer.
+// ping returns the response time of the node.
 func (p *player) ping(ctx context.Context) (time.Duration, error) {
 	node := p.up()
 	if node == nil {
@@ -135,16 +154,16 @@ func (p *player) ping(ctx context.Context) (time.Duration, error) {
 	return time.Since(begun), nil
 }
 
-// The states of a server.
+// States of a server.
 const (
 	StateUp       = "up"
-	StateDown     = "down"     // it has failed, as its scenario has it
-	StateStarting = "starting" // it is up, and its node is not ready
+	StateDown     = "down"     // failed according to the scenario
+	StateStarting = "starting" // node not ready yet
 	StatePaused   = "paused"
-	StateStopped  = "stopped" // by a command
+	StateStopped  = "stopped" // stopped by a command
 )
 
-// state is what a server is doing at a time.
+// state returns the state of the server.
 func (p *player) state(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -161,36 +180,43 @@ func (p *player) state(now time.Time) string {
 	return StateDown
 }
 
-// Start ends a server's pause, or starts its node.
+// Start resumes a paused server, or starts its node.
 func (l *Live) Start(ctx context.Context, server string) error {
-	return l.with(server, func(p *player) error { return p.start(ctx, time.Now()) })
+	return l.with(ctx, server, func(p *player) error { return p.start(ctx, time.Now()) })
 }
 
-// Pause has a server suspend its tasks and take no others until Start. Its node goes on being a member.
+// Pause suspends the tasks of a server, which accepts no others until Start. Its node remains a member of the overlay.
 func (l *Live) Pause(ctx context.Context, server string) error {
-	return l.with(server, func(p *player) error { return p.pause(ctx) })
+	return l.with(ctx, server, func(p *player) error { return p.pause(ctx) })
 }
 
-// Stop kills a server's node, as a failure of the scenario does. It remains down until Start.
-func (l *Live) Stop(server string) error {
-	return l.with(server, func(p *player) error { p.stop(time.Now()); return nil })
+// Stop kills a server's node like a failure. The node remains down until Start.
+func (l *Live) Stop(ctx context.Context, server string) error {
+	return l.with(ctx, server, func(p *player) error {
+		if !p.stop(time.Now()) {
+			return ErrEnded
+		}
+		return p.awaitDown(ctx)
+	})
 }
 
-// Ping returns the time that a server's node takes to answer.
+// Ping returns the response time of a server's node.
 func (l *Live) Ping(ctx context.Context, server string) (took time.Duration, err error) {
-	err = l.with(server, func(p *player) (err error) { took, err = p.ping(ctx); return err })
+	err = l.with(ctx, server, func(p *player) (err error) { took, err = p.ping(ctx); return err })
 	return took, err
 }
 
-// ErrNoServer is wrapped by what is returned for a server that the run does not have, and ErrEnded after the end of
-// the run.
+// ErrNoServer is wrapped by the errors for an unknown server, and ErrEnded is returned after the end of the run.
 var (
 	ErrNoServer = errors.New("the run has no such server")
 	ErrEnded    = errors.New("the run is over")
 )
 
-// with finds a server by its name.
-func (l *Live) with(server string, do func(*player) error) error {
+// with calls do for the named server. It first waits until the run has begun.
+func (l *Live) with(ctx context.Context, server string, do func(*player) error) error {
+	if !clock.SleepUntil(ctx, l.r.clock.Begun) {
+		return ctx.Err()
+	}
 	if l.over() {
 		return ErrEnded
 	}

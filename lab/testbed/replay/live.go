@@ -14,31 +14,30 @@ import (
 	"godwit/task"
 )
 
-// A Live is a run of a test-bed's nodes that is under way, or over. Its methods may be called at any time by any
-// goroutine.
+// Live gives access to a test-bed's run during and after its execution. Methods are safe for concurrent use.
 type Live struct {
 	r *replay
 
 	mu       sync.Mutex
-	statuses map[int]message.JobStatus // of jobs by the number of their arrival, as last read
-	done     map[int]bool              // jobs of which nothing more is read
-	ended    time.Time                 // zero: it is under way
-	states   []string                  // of the servers when it ended
+	statuses map[int]message.JobStatus // last known status of each job, by arrival number
+	done     map[int]bool              // arrival numbers of completed jobs
+	ended    time.Time                 // end of the run, zero during the run
+	states   []string                  // server states at the end of the run
 }
 
 const (
-	// readEvery is the time between two readings of the jobs that have not ended, of which each reading asks for at most
-	// mostRead.
+	// readEvery is the interval between requests for the status of unfinished jobs, and mostRead the number of jobs that
+	// are requested at once.
 	readEvery = time.Second
 	mostRead  = 256
 )
 
-// follow reads the jobs of a run until it ends.
+// follow returns the Live of a run that starts.
 func (r *replay) follow() *Live {
 	return &Live{r: r, statuses: map[int]message.JobStatus{}, done: map[int]bool{}}
 }
 
-// Policy names the policies of the run.
+// Policy returns the name of the run's policies.
 func (l *Live) Policy() string { return l.r.plan.Name() }
 
 func (l *Live) over() bool {
@@ -47,7 +46,7 @@ func (l *Live) over() bool {
 	return !l.ended.IsZero()
 }
 
-// read reads jobs until ctx ends.
+// read requests the status of unfinished jobs until ctx ends.
 func (l *Live) read(ctx context.Context) {
 	clients := map[string]*api.Client{}
 	defer func() {
@@ -55,7 +54,7 @@ func (l *Live) read(ctx context.Context) {
 			c.Close()
 		}
 	}()
-	next := 0 // arrival with which the next reading begins
+	next := 0 // arrival number of the first job to request
 	for at := time.Now().Add(readEvery); clock.SleepUntil(ctx, at); at = time.Now().Add(readEvery) {
 		jobs := l.open()
 		begin, _ := slices.BinarySearchFunc(jobs, next, func(j openJob, n int) int { return j.number - n })
@@ -67,21 +66,21 @@ func (l *Live) read(ctx context.Context) {
 				client = api.Dial(j.player.setup.Dir)
 				clients[j.player.setup.Dir] = client
 			}
-			if st, err := client.Job(ctx, string(j.id)); err == nil { // else its node has failed, and is asked again
+			if st, err := client.Job(ctx, string(j.id)); err == nil { // a failed node is tried again in the next round
 				l.note(j.number, st)
 			}
 		}
 	}
 }
 
-// An openJob is one that has not ended as far as is known.
+// openJob is a job that is not known to be complete.
 type openJob struct {
 	number int
 	id     task.JobID
 	player *player
 }
 
-// open lists the jobs that can be read, by arrival.
+// open returns the unfinished jobs of running nodes in order of arrival.
 func (l *Live) open() (jobs []openJob) {
 	l.r.mu.Lock()
 	defer l.r.mu.Unlock()
@@ -95,7 +94,7 @@ func (l *Live) open() (jobs []openJob) {
 	return jobs
 }
 
-// note keeps the status of a job.
+// note stores the status of a job.
 func (l *Live) note(number int, st message.JobStatus) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +110,7 @@ func (l *Live) note(number int, st message.JobStatus) {
 	l.done[number] = st.Tasks.Total > 0 && uint64(ended) == st.Tasks.Total
 }
 
-// end notes that the run is over: nothing is read or controlled from then on.
+// end marks the end of the run, after which servers cannot be controlled.
 func (l *Live) end() {
 	now := time.Now()
 	states := l.r.states(now)
@@ -122,7 +121,7 @@ func (l *Live) end() {
 	}
 }
 
-// take keeps the statuses of jobs that were read after the end.
+// take stores the final status of each job.
 func (l *Live) take(jobs []message.JobStatus) {
 	byID := map[task.JobID]message.JobStatus{}
 	for _, j := range jobs {
@@ -139,7 +138,7 @@ func (l *Live) take(jobs []message.JobStatus) {
 	}
 }
 
-// states are what the servers are doing at a time.
+// states returns the state of each server.
 func (r *replay) states(now time.Time) (out []string) {
 	for _, p := range r.players {
 		out = append(out, p.state(now))
@@ -147,7 +146,7 @@ func (r *replay) states(now time.Time) (out []string) {
 	return out
 }
 
-// Snapshot returns what the run has come to so far: jobs that were read up to a second ago.
+// Snapshot returns the current results of the run. Job statuses are up to a second old.
 func (l *Live) Snapshot() measure.Snapshot {
 	r := l.r
 	now := time.Now()
@@ -173,7 +172,7 @@ func (l *Live) Snapshot() measure.Snapshot {
 	return out
 }
 
-// count adds up the tasks. The locks are held.
+// count counts the tasks at a time. The caller holds both locks.
 func (l *Live) count(now time.Time, unit float64) *measure.Counter {
 	r := l.r
 	server, class := map[task.PeerID]int{}, map[string]int{}
@@ -205,7 +204,7 @@ func (l *Live) count(now time.Time, unit float64) *measure.Counter {
 	return count
 }
 
-// times measures the tasks of a job that were read. A job whose instants are out of order for the moment has none.
+// times measures the tasks of a job. It returns nil if the status is unknown or temporarily inconsistent.
 func (l *Live) times(number int, planned *plan.Job, until time.Time) []measure.TaskTimes {
 	st, ok := l.statuses[number]
 	if !ok {

@@ -24,18 +24,18 @@ type player struct {
 	planned *trace.History
 	clock   clock.Clock
 	ends    string        // plan.EndAsTraced, endCrash or plan.EndGoodbye
-	changed chan struct{} // history is another; of capacity 1
+	changed chan struct{} // notification that history was replaced, of capacity 1
 
 	mu      sync.Mutex
-	history *trace.History     // planned, with what was controlled since the start; in the trace's time, no spell Unobserved
+	history *trace.History     // planned plus commands, in trace time, without Unobserved intervals
 	node    *testbed.Node      // that is ready; nil while there is none
-	abort   context.CancelFunc // of the start that is under way; nil if none is
+	abort   context.CancelFunc // cancels the current start of the node, else nil
 	ups     []uptime           // one for each time that the host was there so far, in order
-	held    bool               // it was stopped, and not started again
-	paused  bool               // its node was paused
+	held    bool               // stopped by a command
+	paused  bool               // paused by a command
 }
 
-// newPlayer returns the player of a host.
+// newPlayer returns a player for a host with a planned history.
 func newPlayer(h *trace.History, ends string) *player {
 	return &player{planned: h, history: h, ends: ends, changed: make(chan struct{}, 1)}
 }
@@ -46,14 +46,14 @@ type uptime struct {
 	ready    time.Time // real; zero: it was over before the node was ready
 }
 
-// An interval is a time up of a history, in the trace's time.
+// interval is a period during which a host is up, in trace time.
 type interval struct {
 	from, to time.Time
-	ends     trace.State // of its last spell
-	last     bool        // the history ends with it
+	ends     trace.State // state before it ends
+	last     bool        // true if the history ends with it
 }
 
-// nextUp returns the first time up of a history that ends after a time.
+// nextUp returns the first interval of a history that ends after a time.
 func nextUp(h *trace.History, after time.Time) (interval, bool) {
 	for i := 0; i < h.Len(); i++ {
 		if h.Spell(i).State == trace.Unavailable {
@@ -71,7 +71,7 @@ func nextUp(h *trace.History, after time.Time) (interval, bool) {
 	return interval{}, false
 }
 
-// next is nextUp of the player's history as it is now.
+// next returns nextUp of the current history.
 func (p *player) next(after time.Time) (interval, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +112,7 @@ func (p *player) play(ctx context.Context) error {
 	}
 }
 
-// sleepUntil waits for a time, or until the history is another. alive is false if ctx ended before.
+// sleepUntil waits until a time, or until the history changes. alive is false if ctx ended first.
 func (p *player) sleepUntil(ctx context.Context, at time.Time) (changed, alive bool) {
 	t := time.NewTimer(time.Until(at))
 	defer t.Stop()
@@ -126,8 +126,8 @@ func (p *player) sleepUntil(ctx context.Context, at time.Time) (changed, alive b
 	}
 }
 
-// enter starts the node for a time up, unless it is up already. It returns false if the history has no such time
-// any more.
+// enter starts the node at the beginning of an interval, unless the node runs already. It returns false if the history
+// no longer contains the interval.
 func (p *player) enter(ctx context.Context, in interval) (bool, error) {
 	up := uptime{from: p.clock.Real(in.from), to: p.clock.Real(in.to)}
 	over, cancel := context.WithDeadline(ctx, up.to)
@@ -142,7 +142,7 @@ func (p *player) enter(ctx context.Context, in interval) (bool, error) {
 	p.mu.Unlock()
 	var err error
 	if n != nil {
-		up.ready = up.from // it was started before
+		up.ready = up.from // started before the run
 	} else {
 		n, err = p.begin(over, &up)
 	}
@@ -152,7 +152,7 @@ func (p *player) enter(ctx context.Context, in interval) (bool, error) {
 	return err == nil, err
 }
 
-// begin starts the node, unless over ends first: then the node is nil.
+// begin starts the node. It returns nil without an error if over ends first.
 func (p *player) begin(over context.Context, up *uptime) (*testbed.Node, error) {
 	n, err := p.setup.Start(over)
 	switch {
@@ -165,8 +165,7 @@ func (p *player) begin(over context.Context, up *uptime) (*testbed.Node, error) 
 	return nil, err
 }
 
-// stay waits until a time up is over, which may be sooner than was planned, and returns it as it was. It returns false
-// if ctx ends first.
+// stay waits until an interval ends, and returns the interval with its actual end. It returns false if ctx ends first.
 func (p *player) stay(ctx context.Context, in interval) (interval, bool) {
 	for {
 		if now, ok := p.next(in.from); ok && now.from.Equal(in.from) {
@@ -182,7 +181,7 @@ func (p *player) stay(ctx context.Context, in interval) (interval, bool) {
 	}
 }
 
-// leave takes the node away at the end of a time up.
+// leave ends the node at the end of an interval.
 func (p *player) leave(in interval) error {
 	p.mu.Lock()
 	p.ups[len(p.ups)-1].to = p.clock.Real(in.to)
@@ -190,8 +189,8 @@ func (p *player) leave(in interval) error {
 	return p.end(p.ends == plan.EndGoodbye || p.ends == plan.EndAsTraced && in.ends == trace.Leaving)
 }
 
-// beginDown takes away a node that was started before the history began, if its host is off then: the nodes of a
-// test-bed all are there to found its overlay.
+// beginDown kills the node if the host is down at the start of the history. All nodes of a test-bed run before the
+// start, because they found its overlay.
 func (p *player) beginDown(ctx context.Context) error {
 	if p.up() == nil || p.planned.Spell(0).State != trace.Unavailable ||
 		!clock.SleepUntil(ctx, p.clock.Real(p.planned.Since())) {

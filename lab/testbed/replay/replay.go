@@ -114,7 +114,8 @@ func newReplay(ctx context.Context, p *progress.Progress, dir string, plan *plan
 	return r, nil
 }
 
-// givePast stores a player's past, signed by its node's key, in the node's data directory. Other nodes learn it by gossip.
+// givePast stores a player's past, signed by its node's key, in the node's data directory. Other nodes learn it by
+// gossip.
 func (r *replay) givePast(ctx context.Context, i int) error {
 	if r.plan.Past == nil {
 		return nil

@@ -24,19 +24,18 @@ type Options struct {
 	Plan plan.Options
 	// Foretell has the peers that jobs are handed to asked when they would end, before.
 	Foretell bool
-	// Follow, if not nil, is called when the nodes of a test-bed's policy begin, by which their run is read and
-	// controlled while it lasts.
+	// Follow, if not nil, is called at the start of each policy's run. Only runs of a test-bed call it.
 	Follow func(*Live)
 }
 
-// A Played is what came of one policy.
+// Played is the outcome of a policy.
 type Played struct {
 	Policy string
-	Report json.RawMessage // of `godwit swarm classes --json`
+	Report json.RawMessage // output of `godwit swarm classes --json`
 }
 
-// Play plays the scenario's policies below dir, one after the other, and returns what came of each: with an error, of
-// those that were over before.
+// Play runs the scenario's policies one after the other, with their data in dir. If it fails, it returns the outcomes
+// of the completed policies.
 func (s *Options) Play(ctx context.Context, log io.Writer, dir string) (all []Played, err error) {
 	if err := errors.Join(s.Options.Check(), s.Plan.Check()); err != nil {
 		return nil, err
