@@ -292,6 +292,8 @@ var rules = map[string]rule{
 
 	"lab/files": {own: []string{"internal/failure", "lab/table", "sim/scenario", "trace"}},
 
+	"lab/trials": {core: true, outside: []string{"gonum.org/v1/gonum/stat/distuv"}},
+
 	"lab/traces": {own: []string{"internal/failure", "lab/files", "lab/plot", "lab/table", "trace"}},
 
 	"lab/progress": {own: []string{"lab/screen", "lab/table", "scheduler/message", "task"}},
@@ -311,7 +313,7 @@ var rules = map[string]rule{
 
 	"lab/submission": {own: []string{"ending", "node",
 		"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
-		"lab/table", "sandbox", "scheduler/ledger",
+		"lab/table", "lab/trials", "sandbox", "scheduler/ledger",
 		"scheduler/message", "task", "task/table"}},
 
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
