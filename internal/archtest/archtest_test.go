@@ -190,7 +190,7 @@ var rules = map[string]rule{
 
 	"api/web": {},
 
-	"api/apitest": {own: []string{"api", "task"}},
+	"api/apitest": {own: []string{"api", "scheduler/message", "task"}},
 
 	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
 

@@ -2,6 +2,7 @@ package trials
 
 import (
 	"math"
+	"math/bits"
 	"strings"
 )
 
@@ -12,12 +13,14 @@ const MaxBins = 20
 // it. It is the smallest width with which the numbers take at most MaxBins bins and edges are exact, so it follows from the least and the
 // greatest number alone: neither the order of the numbers nor the way in which they were merged matters. When a number
 // falls outside, pairs of neighboring bins become one. No count is approximate, because each edge of the wider bins was
-// an edge of the narrower ones.
+// an edge of the narrower ones. Bins of whole numbers are at least 1 wide, so that none is empty for want of a number
+// between two others, and likewise for multiples of other powers of two.
 //
 // The zero value has no numbers.
 type Histogram struct {
 	least, greatest float64
 	n               uint64 // of numbers while all are equal; else 0
+	grain           int    // all numbers are multiples of 2^grain; math.MaxInt if all are 0
 	exponent        int    // bins are 2^exponent wide
 	first           int64  // the first bin begins at first * 2^exponent
 	counts          []uint64
@@ -33,9 +36,10 @@ func (h *Histogram) Edges() []float64 {
 	case len(h.counts) == 0:
 		return nil
 	}
-	edges := make([]float64, len(h.counts)+1)
+	exponent, first, counts := h.coarse()
+	edges := make([]float64, len(counts)+1)
 	for i := range edges {
-		edges[i] = math.Ldexp(float64(h.first+int64(i)), h.exponent)
+		edges[i] = math.Ldexp(float64(first+int64(i)), exponent)
 	}
 	return edges
 }
@@ -45,7 +49,32 @@ func (h *Histogram) Counts() []uint64 {
 	if h.n > 0 {
 		return []uint64{h.n}
 	}
-	return append([]uint64(nil), h.counts...)
+	_, _, counts := h.coarse()
+	return counts
+}
+
+// coarse returns the bins, joined until they are not narrower than the grain.
+func (h *Histogram) coarse() (exponent int, first int64, counts []uint64) {
+	exponent, first, counts = h.exponent, h.first, append([]uint64(nil), h.counts...)
+	if len(counts) == 0 || h.grain <= exponent {
+		return exponent, first, counts
+	}
+	by := h.grain - exponent
+	joined := make([]uint64, (first+int64(len(counts))-1)>>by-first>>by+1)
+	for i, c := range counts {
+		joined[(first+int64(i))>>by-first>>by] += c
+	}
+	return h.grain, first >> by, joined
+}
+
+// grainOf returns the largest n such that x is a multiple of 2^n; math.MaxInt for 0.
+func grainOf(x float64) int {
+	const digits = 53
+	if x == 0 {
+		return math.MaxInt
+	}
+	fraction, exponent := math.Frexp(x)
+	return exponent - digits + bits.TrailingZeros64(uint64(math.Abs(math.Ldexp(fraction, digits))))
 }
 
 // heights are the characters of a Sparkline, by the count's share of the largest one.
@@ -75,12 +104,13 @@ func (h *Histogram) Sparkline() string {
 func (h *Histogram) add(x float64) {
 	switch {
 	case h.n == 0 && len(h.counts) == 0:
-		h.least, h.greatest, h.n = x, x, 1
+		h.least, h.greatest, h.n, h.grain = x, x, 1, grainOf(x)
 	case h.n > 0 && x == h.least:
 		h.n++
 	default:
 		h.cover(min(h.least, x), max(h.greatest, x))
 		h.counts[h.bin(x)]++
+		h.grain = min(h.grain, grainOf(x))
 	}
 }
 
@@ -97,6 +127,7 @@ func (h *Histogram) merge(o *Histogram) {
 		h.n += o.n
 		return
 	}
+	h.grain = min(h.grain, o.grain)
 	other := *o
 	other.counts = append([]uint64(nil), o.counts...)
 	least, greatest := min(h.least, o.least), max(h.greatest, o.greatest)

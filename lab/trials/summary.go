@@ -30,7 +30,7 @@ func (s *Summary) Add(x float64) bool {
 	s.n++
 	difference := x - s.mean
 	s.mean += difference / float64(s.n)
-	s.squares += difference * (x - s.mean)
+	s.squares += float64(difference * (x - s.mean)) // the conversion forbids a fused multiply-add, which rounds otherwise
 	s.least, s.greatest = min(s.least, x), max(s.greatest, x)
 	s.histogram.add(x)
 	return true
@@ -52,8 +52,8 @@ func (s *Summary) Merge(o *Summary) {
 	a, b := float64(s.n), float64(o.n)
 	difference := o.mean - s.mean
 	s.n += o.n
-	s.mean += difference * (b / (a + b))
-	s.squares += o.squares + difference*difference*(a/(a+b))*b
+	s.mean += float64(difference * (b / (a + b)))
+	s.squares += o.squares + float64(difference*difference*(a/(a+b))*b)
 	s.least, s.greatest = min(s.least, o.least), max(s.greatest, o.greatest)
 	s.histogram.merge(&o.histogram)
 }
