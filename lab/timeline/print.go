@@ -39,6 +39,7 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %s\n",
 		st.StateText(), st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.NotDone())
+	printAdditions(out, &st)
 	printStages(out, st.Stages)
 	for _, t := range st.Taken {
 		fmt.Fprintf(out, "taken      %d results from job %s: these tasks did not run for this one\n", t.Tasks, t.Job)
@@ -94,6 +95,19 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			table.Seconds(most))
 	}
 	fmt.Fprintln(out)
+}
+
+// printAdditions tells the job that this one adds tasks to, and the jobs that add tasks to this one.
+func printAdditions(out io.Writer, st *message.JobStatus) {
+	if st.Adds != "" {
+		fmt.Fprintf(out, "adds       its tasks to job %s\n", st.Adds)
+	}
+	for _, a := range st.Added {
+		fmt.Fprintf(out, "added      %d tasks as job %s, which is %s\n", a.Tasks, a.Job, a.State)
+	}
+	if st.Trials != "" {
+		fmt.Fprintf(out, "trials     %s\n", task.ClipMessage(st.Trials))
+	}
 }
 
 // printStages draws what waits for what, a line for each stage, and how far each is.

@@ -54,6 +54,12 @@ type JobStatus struct {
 	Unchecked uint64 `json:"unchecked,omitempty"`
 	// Taken are results that were not made for the job: they are of other jobs, in which tasks had the same names.
 	Taken []Taken `json:"taken,omitempty"`
+	// Adds is the job that this one adds tasks to; "" for none.
+	Adds task.JobID `json:"adds,omitempty"`
+	// Added are the jobs that add tasks to this one, the oldest first. Only the node that submitted them lists them.
+	Added []Addition `json:"added,omitempty"`
+	// Trials is the rule by which trials are added, for people; "" for none.
+	Trials string `json:"trials,omitempty"`
 	// Stages are those of a job that has some, in an order in which each comes after what it reads. Only the node that
 	// submitted the job tells them.
 	Stages []StageStatus `json:"stages,omitempty"`
@@ -71,6 +77,14 @@ type JobStatus struct {
 	Failures []FailedTask `json:"failures,omitempty"`
 	// TasksList has the tasks asked for, of which something is known.
 	TasksList []TaskStatus `json:"tasks_list,omitempty"`
+}
+
+// An Addition is a job that adds tasks to another one.
+type Addition struct {
+	Job   task.JobID `json:"job"`
+	State string     `json:"state"`
+	Tasks uint64     `json:"tasks"`
+	Final bool       `json:"final"` // as JobStatus.Final
 }
 
 // A LoanStatus is what the leader of another cell has of a job, by the word of the job's submitter.
@@ -224,8 +238,13 @@ type Page struct {
 
 // NewJobStatus returns what people are told of a job, without its tasks.
 func NewJobStatus(id task.JobID, spec *task.Job, submitter task.PeerID, s JobSummary) JobStatus {
+	trials := ""
+	if t := spec.Trials; t != nil {
+		trials = fmt.Sprintf("%d to %d of each point, until %s", spec.Sweep.Repeat, t.Most, t)
+	}
 	return JobStatus{
 		ID: id, Name: spec.Name, Overlay: spec.Overlay, Submitter: submitter, Submitted: spec.Submitted.Time, State: s.State,
+		Adds: spec.Adds, Trials: trials,
 		Tasks:      TaskCounts{s.Total, s.Waiting, s.Running, s.Done, s.Failed},
 		Slots:      spec.Slots,
 		Reruns:     s.Reruns,

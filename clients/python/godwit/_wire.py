@@ -5,6 +5,26 @@ from __future__ import annotations
 from typing import Any, Dict, List, TypedDict
 
 
+class AddRequestMore(TypedDict, total=False):
+    task: int
+    trials: int
+
+
+class AddRequest(TypedDict, total=False):
+    more: List[AddRequestMore]
+    points: Dict[str, List[str]]
+    sweep: Dict[str, List[str]]
+    tasks: int
+    trials: int
+
+
+class Added(TypedDict, total=False):
+    id: str
+    known: int
+    tasks: int
+    to: str
+
+
 class AddedPeer(TypedDict, total=False):
     addrs: List[str]
     connected: bool
@@ -199,6 +219,13 @@ class HomePool(TypedDict, total=False):
     role: str
 
 
+class JobAdded(TypedDict, total=False):
+    final: bool
+    job: str
+    state: str
+    tasks: int
+
+
 class JobChecksHeard(TypedDict, total=False):
     own: float
     tellers: int
@@ -335,6 +362,8 @@ class JobTasksList(TypedDict, total=False):
 
 
 class Job(TypedDict, total=False):
+    added: List[JobAdded]
+    adds: str
     checks: JobChecks
     error: str
     failures: List[JobFailure]
@@ -356,6 +385,7 @@ class Job(TypedDict, total=False):
     taken: List[JobTaken]
     tasks: JobTasks
     tasks_list: List[JobTasksList]
+    trials: str
     unchecked: int
     useful_cpu_s: float
     wasted_cpu_s: float
