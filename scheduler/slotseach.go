@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// The rules of a closed pool may limit the slots of each submitter (Rules.SlotsEach). Every lease counts: also one that waits
-// at its member, a replica and a copy. A task of a submitter that has all its slots waits until one of them is free.
+// The rules of a closed pool can limit the slots of each submitter (Rules.SlotsEach). Every lease counts, including those that
+// wait at a member, replicas and copies. At the limit, the submitter's other tasks wait until one of its slots is free.
 
-// slotsLeft returns how many more leases the submitter of a job may get.
+// slotsLeft returns the number of further leases that the submitter of a job may get.
 func (t *jobTable) slotsLeft(j *job) int {
 	most := t.c.cfg.Rules.SlotsEach
 	if most == 0 {

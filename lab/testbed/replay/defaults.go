@@ -8,7 +8,8 @@ import (
 	"godwit/lab/table"
 )
 
-// A policy with its defaults may take so many times as long as FCFS, and move so many of its tasks while no member leaves.
+// mostTime is the largest accepted ratio of a policy's time to that of FCFS, and mostMoves the largest number of moves for each
+// task while no member leaves.
 const (
 	mostTime  = 1.2
 	mostMoves = 0.1
@@ -73,7 +74,7 @@ func (reps runs) printDefaults(w io.Writer) error {
 func (reps runs) checkDefaults() (err error) {
 	fcfs := reps.fcfsS()
 	if fcfs == 0 {
-		return fmt.Errorf("the run %q did not complete its tasks, so there is nothing to compare with", baseline)
+		return fmt.Errorf("the run %q, the base of the comparison, did not complete its tasks", baseline)
 	}
 	for _, rep := range reps {
 		s := rep.tookS()

@@ -27,7 +27,7 @@ func TestCheckDefaults(t *testing.T) {
 		{"unbalanced by definition", runs{fcfs, ran("met, none", 50, 0, 400)}, ""},
 		{"incomplete", runs{fcfs, ran("mct, none", 49, 0, 400)}, "mct, none: 49 of 50 tasks done"},
 		{"restless", runs{fcfs, ran("fcfs, pspp", 50, 6, 100)}, "fcfs, pspp: 0.12 moves for each task"},
-		{"nothing to compare with", runs{ran("fcfs, none", 49, 0, 100)}, "nothing to compare with"},
+		{"nothing to compare with", runs{ran("fcfs, none", 49, 0, 100)}, "the base of the comparison"},
 	} {
 		err := c.runs.checkDefaults()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -19,7 +19,7 @@ import (
 	"godwit/scheduler/place"
 )
 
-// Policies are the options of a run of many policies, each on nodes of its own with a past.
+// Policies are the options for a comparison of many policies. Each policy runs on its own nodes, which have a past.
 type Policies struct {
 	testbed.Options
 	Scenarios fs.FS   // scenario files, and the traces that they name
