@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,10 +58,13 @@ func page(r *http.Request, most int) (from uint64, limit int, err error) {
 	return from, min(limit, most), nil
 }
 
+// resolve returns the job that ref names. An addition does not go by the name of the job that it adds tasks to.
 func resolve(ref string, jobs []message.JobStatus) (task.JobID, error) {
 	var found []task.JobID
 	for _, j := range jobs {
-		if matches(ref, j) {
+		if matches(ref, j) && !(j.Adds != "" && ref == j.Name && slices.ContainsFunc(jobs, func(to message.JobStatus) bool {
+			return to.ID == j.Adds && to.Name == j.Name
+		})) {
 			found = append(found, j.ID)
 		}
 	}

@@ -60,6 +60,7 @@ func TestAnswersAreDescribed(t *testing.T) {
 	w.ask(200, "GET", "/v1/jobs/"+job+"/watch", "") // until it has ended
 	w.askJobs(job)
 	w.askRetry()
+	w.askAdditions()
 	w.askFiles(job)
 	tree, err := n.Blocks().PutTree(t.Context(), []blocks.Link{{Name: "a", CID: task.RawCID([]byte("a"))}})
 	if err != nil {
@@ -185,6 +186,18 @@ func (w *watcher) askRetry() {
 	w.ask(200, "POST", "/v1/jobs/copies/checks", "")
 	w.ask(404, "POST", "/v1/jobs/none/checks", "")
 	w.ask(400, "POST", "/v1/jobs/copies/checks?tasks=-1", "")
+}
+
+func (w *watcher) askAdditions() {
+	w.t.Helper()
+	w.ask(412, "POST", "/v1/jobs/copies/tasks", `{"trials": 1, "tasks": 7}`)
+	added := w.field("id", "POST", "/v1/jobs/copies/tasks", `{"trials": 1, "points": {"size": ["small"]}, "tasks": 2}`)
+	w.ask(200, "GET", "/v1/jobs/"+added+"/watch", "")
+	w.ask(200, "GET", "/v1/jobs/copies", "") // which lists it
+	w.ask(409, "POST", "/v1/jobs/copies/tasks", `{"sweep": {"size": ["large"]}}`)
+	w.ask(400, "POST", "/v1/jobs/copies/tasks", `{"sweep": {"size": ["huge"]}}`) // no such input
+	w.ask(400, "POST", "/v1/jobs/copies/tasks", `{"trials": 1, "more": [{"task": 0, "trials": 1}]}`)
+	w.ask(404, "POST", "/v1/jobs/none/tasks", `{"trials": 1}`)
 }
 
 func (w *watcher) askJobs(job string) {

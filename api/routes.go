@@ -34,6 +34,7 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("GET /v1/status", s.status)
 	handle("POST /v1/jobs/{id}/results", s.newResults)
 	handle("POST /v1/jobs/{id}/retry", s.retry)
+	handle("POST /v1/jobs/{id}/tasks", s.addTasks)
 	handle("POST /v1/pause", s.pause)
 	handle("POST /v1/drain", s.drain)
 	handle("POST /v1/resume", s.resume)

@@ -41,6 +41,8 @@ type Submission struct {
 	// sealedBy is the key of another job that the inputs and tables are sealed under, if Key is empty: they are sealed
 	// again, under a new key.
 	sealedBy []byte
+	// adds is the job that this one adds tasks to; "" for none.
+	adds task.JobID
 }
 
 // modules are the programs of the job.
@@ -63,6 +65,7 @@ type submissions struct {
 	*driver
 	overlays *overlays
 	queries  *queries
+	adding   chan struct{} // is full while tasks are added
 }
 
 // Submit signs a job and hands it to the overlay's coordinator. It returns
@@ -168,6 +171,7 @@ func (ss *submissions) job(s Submission, of overlay.ID, rules *overlay.Manifest)
 		return nil, err
 	}
 	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
+	job.Adds = s.adds
 	if job.Verify == nil {
 		job.Verify = verifyOf(s.File, rules)
 	} else {

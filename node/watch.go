@@ -65,7 +65,7 @@ func ofOwn(led, own message.JobStatus) message.JobStatus {
 	if !message.FinalState(own.State) && message.FinalState(led.State) {
 		led.State = own.State
 	}
-	led.Stages = own.Stages
+	led.Stages, led.Adds, led.Added, led.Trials = own.Stages, own.Adds, own.Added, own.Trials
 	if led.Taken = own.Taken; len(own.Taken) > 0 { // of which the leader hears at the end
 		c := &led.Tasks
 		c.Done, c.Failed = max(c.Done, own.Tasks.Done), max(c.Failed, own.Tasks.Failed)

@@ -51,6 +51,8 @@ func (s *Scenario) wholeNodes() string {
 	for i := range s.Workload.Classes {
 		if c := &s.Workload.Classes[i]; c.Weight > 1 {
 			return "the weight of class " + nameOf(i, c)
+		} else if c.Slots > 0 {
+			return "the slots of class " + nameOf(i, c)
 		}
 	}
 	return ""

@@ -43,6 +43,9 @@ func (j *Job) RunAgain() *Again {
 // maxAgainName leaves room for what makes a name of a column differ from the others.
 const maxAgainName = 60
 
+// Runs reports whether the job itself runs tasks of another one.
+func (a *Again) Runs() bool { return a.old }
+
 // Columns are those of the table: a value of each axis or cell of the job, and AgainColumn.
 func (a *Again) Columns() []string { return a.columns }
 
@@ -70,7 +73,7 @@ func (a *Again) File() (*File, error) {
 	f.Name, f.Module, f.Outputs = j.Name, j.Name+".wasm", slices.Clone(j.Outputs)
 	f.Work, f.Memory, f.Replicas, f.Retries = j.Work, j.Memory, j.Replicas, j.Retries
 	f.Deadline, f.Timeout, f.Priority, f.Checkpoint = j.Deadline, j.Timeout, j.Priority, j.Checkpoint
-	f.Class, f.Weight = j.Class, j.Weight
+	f.Class, f.Weight, f.Slots = j.Class, j.Weight, j.Slots
 	f.VerifyOff = j.Verify == nil
 	if v := j.Verify; v != nil {
 		f.Verify, f.Auditors = v.with(v.Confirm), slices.Clone(v.Auditors)
@@ -103,7 +106,7 @@ func Refile(j *Job) *File {
 	f.Name, f.Outputs = j.Name, nil
 	f.Work, f.Memory, f.Replicas, f.Retries = j.Work, j.Memory, j.Replicas, j.Retries
 	f.Deadline, f.Timeout, f.Priority, f.Checkpoint = j.Deadline, j.Timeout, j.Priority, j.Checkpoint
-	f.Class, f.Weight = j.Class, j.Weight
+	f.Class, f.Weight, f.Slots = j.Class, j.Weight, j.Slots
 	f.VerifyOff = j.Verify == nil
 	for i := range j.Stages {
 		s := &j.Stages[i]

@@ -44,9 +44,11 @@ type File struct {
 	Checkpoint Checkpoint
 	Class      string   // "": none
 	Weight     int      // 0 is 1
+	Slots      int      // 0: no limit
 	Verify     *Verify  // nil: the overlay's default, or with VerifyOff nothing
 	VerifyOff  bool     // the file has "verify: off"
 	Auditors   []PeerID // of Verify's
+	Trials     *Trials  // nil: each point has Sweep.Repeat trials
 	// Stages are those of a job that has some, each after those that it reads. Module, Args, Env, Files, Stdin,
 	// Outputs and Sweep are empty then.
 	Stages []FileStage
@@ -145,7 +147,9 @@ func (f *File) draft() *Job {
 		Checkpoint: f.Checkpoint,
 		Class:      f.Class,
 		Weight:     f.Weight,
+		Slots:      f.Slots,
 		Verify:     f.Verify.by(f.Auditors),
+		Trials:     f.Trials.clone(),
 		Stages:     f.stages(),
 	}
 }

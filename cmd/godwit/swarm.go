@@ -25,7 +25,6 @@ directory and ports of its own. The nodes end when the command ends.
   sites    the nodes stand at sites, where local users come and go
   sweep    nodes of unequal speed do one sweep, once for each policy of chunks
   local    the nodes' guests run beside jobs of this machine's owner
-  published  published policies decide by histories of days
 
 godwit swarm N is short for godwit swarm run N.`
 	cmd.Example = `  godwit swarm run 5 --tasks 200
@@ -37,7 +36,7 @@ godwit swarm N is short for godwit swarm run N.`
 	cmd.SetFlagErrorFunc(swarmFlagError)
 	verbs := []*cobra.Command{
 		newSwarmRun(), newSwarmReplay(), newSwarmClasses(), newSwarmFailures(), newSwarmSites(), newSwarmSweep(),
-		newSwarmLocal(), newSwarmPublished(),
+		newSwarmLocal(),
 	}
 	for _, v := range verbs {
 		v.Args = explained(v.Args)

@@ -52,6 +52,7 @@ func (s *Submitter) status(j *submitted) message.JobStatus {
 		st.Unchecked = c.Due + c.Unchecked
 	}
 	st.Stages = j.staged.told()
+	st.Added = s.added(j.id)
 	st.Loans = Loans(s, j.id)
 	return st
 }

@@ -29,6 +29,8 @@ type Submitter struct {
 	fetches map[string]*resultFetch
 	// forgotten are jobs that the owner dropped: see ForgetJob.
 	forgotten map[task.JobID]*forgottenJob
+	// additions are the jobs that add tasks to others, by those, the oldest first.
+	additions map[task.JobID][]task.JobID
 	// toOffer are jobs that a new leader has not been offered, sorted.
 	toOffer []task.JobID
 	audits  audits
