@@ -230,6 +230,9 @@ The command prints the run's ID and returns before the run ends.`,
 					return st, err
 				}
 				s, err := awaitRun(ctx, c, st.ID, func(s *experiment.Statistics) bool { return len(s.Results) > 0 })
+				if err == nil && s.State == experiment.Failed {
+					err = fmt.Errorf("%s failed: %s", s.ID, s.Error)
+				}
 				return s.RunStatus, err
 			}, func(st experiment.RunStatus) error {
 				fmt.Fprintln(cmd.OutOrStdout(), st.ID)
