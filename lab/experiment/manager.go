@@ -35,6 +35,7 @@ type Manager struct {
 	requests chan func()
 	over     chan ended
 	closed   chan struct{}
+	maxima   maxima
 
 	// Only the goroutine of Run accesses these fields.
 	definitions []*Definition
@@ -44,6 +45,9 @@ type Manager struct {
 	ctx         context.Context // parent context of all runs
 }
 
+// maxima limits the number of stored definitions and runs.
+type maxima struct{ definitions, runs int }
+
 // ended is the outcome of a run.
 type ended struct {
 	run *run
@@ -52,7 +56,8 @@ type ended struct {
 
 // New returns a Manager that stores the data of running nodes in dir.
 func New(dir string) *Manager {
-	return &Manager{dir: dir, requests: make(chan func()), over: make(chan ended), closed: make(chan struct{})}
+	return &Manager{dir: dir, requests: make(chan func()), over: make(chan ended), closed: make(chan struct{}),
+		maxima: maxima{MaxDefinitions, MaxRuns}}
 }
 
 // Run serves requests until ctx ends. It returns after every run has ended.
@@ -110,7 +115,7 @@ func (m *Manager) Define(ctx context.Context, s Source) (*Definition, error) {
 		return nil, err
 	}
 	err = m.do(ctx, func() error {
-		if len(m.definitions) >= MaxDefinitions {
+		if len(m.definitions) >= m.maxima.definitions {
 			return fmt.Errorf("%w experiments: there are %d (delete one)", ErrFull, len(m.definitions))
 		}
 		m.lastID.definition++
@@ -200,7 +205,7 @@ func (m *Manager) room(on string) error {
 	if most := map[string]int{OnSimulator: maxSimulated, OnNodes: maxPlayed}[on]; running >= most {
 		return fmt.Errorf("%w runs on the %s at once: %d (stop it, or wait)", ErrFull, on, running)
 	}
-	if len(m.runs) >= MaxRuns { // far more than can be active, so one has ended
+	if len(m.runs) >= m.maxima.runs { // more than can be active, so one has ended
 		i := slices.IndexFunc(m.runs, func(r *run) bool { return r.status.State != Running })
 		m.runs = slices.Delete(m.runs, i, i+1)
 	}

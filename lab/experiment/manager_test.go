@@ -14,9 +14,15 @@ import (
 	"godwit/sim"
 )
 
-// manage runs a Manager until the test ends.
+// manage returns a Manager that runs until the test ends.
 func manage(t *testing.T) *Manager {
 	m := New(t.TempDir())
+	begin(t, m)
+	return m
+}
+
+// begin runs m until the test ends.
+func begin(t *testing.T, m *Manager) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- m.Run(ctx) }()
@@ -26,7 +32,6 @@ func manage(t *testing.T) *Manager {
 			t.Error(err)
 		}
 	})
-	return m
 }
 
 // await returns the statistics of a run that has ended.
@@ -180,20 +185,26 @@ func TestManagerRefuses(t *testing.T) {
 	if err := start(unplayable.ID, RunOptions{On: OnNodes}); err == nil || !strings.Contains(err.Error(), "warm-up") {
 		t.Errorf("a scenario that no real nodes play: %v", err)
 	}
-	for i := 2; i < MaxDefinitions; i++ {
-		define(t, m, worked)
-	}
+}
+
+// TestManagerLimits defines and runs more than a Manager stores.
+func TestManagerLimits(t *testing.T) {
+	m := New(t.TempDir())
+	m.maxima = maxima{definitions: 2, runs: 5}
+	begin(t, m)
+	first := define(t, m, worked)
+	short := define(t, m, strings.Replace(worked, "end: 100m", "end: 2m", 1))
 	if _, err := m.Define(t.Context(), Source{Scenario: worked}); !errors.Is(err, ErrFull) {
-		t.Errorf("more definitions than there can be: %v", err)
+		t.Errorf("a third definition: %v", err)
 	}
-	if err := m.Delete(t.Context(), d.ID); err != nil {
+	if err := m.Delete(t.Context(), first.ID); err != nil {
 		t.Error(err)
 	}
-	if all, err := m.Definitions(t.Context()); err != nil || len(all) != MaxDefinitions-1 || all[0] == d {
+	if all, err := m.Definitions(t.Context()); err != nil || len(all) != 1 || all[0] != short {
 		t.Errorf("%d definitions after one was deleted, %v", len(all), err)
 	}
-	for i := range MaxRuns + 3 { // the oldest are forgotten
-		st, err := m.Start(t.Context(), all(t, m)[0].ID, RunOptions{Seed: uint64(i)})
+	for i := range 8 {
+		st, err := m.Start(t.Context(), short.ID, RunOptions{Seed: uint64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,15 +216,7 @@ func TestManagerRefuses(t *testing.T) {
 		}
 	}
 	runs, err := m.Runs(t.Context())
-	if err != nil || len(runs) != MaxRuns || runs[0].ID != "run-4" {
+	if err != nil || len(runs) != 5 || runs[0].ID != "run-4" {
 		t.Errorf("%d runs, the first %s, %v", len(runs), runs[0].ID, err)
 	}
-}
-
-func all(t *testing.T, m *Manager) []*Definition {
-	d, err := m.Definitions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }

@@ -105,7 +105,6 @@ func TestRefusals(t *testing.T) {
 		"no server":       {"POST", "/v1/experiments", source(t, strings.Replace(text, "[2, 1]", "[0, 0]", 1)), nil, 400, `no machine serves class \"b\"`},
 		"file not sent":   {"POST", "/v1/experiments", source(t, strings.Replace(text, "machines: {count: 2, days: 1}", "trace: /etc/passwd", 1)), nil, 400, "was not sent"},
 		"long text":       {"POST", "/v1/experiments", source(t, strings.Repeat("#", experiment.MaxScenario+1)), nil, 400, "bytes of the scenario"},
-		"long body":       {"POST", "/v1/experiments", `{"name": "` + strings.Repeat("x", maxDefinition), nil, 413, "more than"},
 		"long options":    {"POST", "/v1/experiments/exp-1/runs", `{"on": "` + strings.Repeat("x", maxBody), nil, 413, "more than"},
 		"no solution":     {"GET", "/v1/experiments/exp-2/allocation", "", nil, 422, "no task of any class arrives"},
 		"no experiment":   {"GET", "/v1/experiments/exp-3", "", nil, 404, "no such experiment"},

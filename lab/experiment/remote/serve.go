@@ -43,13 +43,22 @@ const (
 )
 
 // Listen opens a loopback address such as 127.0.0.1:0, and writes the token and address files to dir. It creates dir if
-// necessary.
+// necessary, and fails if another service uses it.
 func Listen(dir, addr string, log *slog.Logger) (*Service, error) {
 	if err := api.CheckLoopback(addr); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the service's directory: %w", err)
+	}
+	if old, err := os.ReadFile(filepath.Join(dir, addrName)); err == nil {
+		if c, err := net.DialTimeout("tcp", string(old), dialTime); err == nil {
+			return nil, errors.Join(fmt.Errorf("a service with the directory %s already listens on %s", dir, old), c.Close())
+		}
+	}
+	// A killed service leaves the data of its runs, and the new one uses the same names.
+	if err := os.RemoveAll(filepath.Join(dir, runsName)); err != nil {
+		return nil, fmt.Errorf("removing old runs: %w", err)
 	}
 	token, err := api.LoadToken(filepath.Join(dir, TokenName))
 	if err != nil {
