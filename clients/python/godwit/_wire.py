@@ -375,6 +375,7 @@ class Job(TypedDict, total=False):
     note: str
     overlay: str
     reason: str
+    removed: int
     reruns: int
     stages: List[JobStage]
     state: str
