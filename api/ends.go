@@ -20,6 +20,7 @@ type PlanRequest struct {
 	Work     float64 `json:"work_s"`            // of a task, in seconds on the reference core; 0 unknown
 	Memory   int64   `json:"memory_bytes"`      // that a task may need; 0 is little
 	Replicas int     `json:"replicas"`          // members that have to run each; 0 is 1
+	AtOnce   int     `json:"at_once,omitempty"` // slots that the job takes at once at most; 0 is no limit
 	Saves    *bool   `json:"saves,omitempty"`   // whether running tasks save their state; absent: they do
 	Overlay  string  `json:"overlay,omitempty"` // as in a SubmitRequest
 	// Stages are those of a job that has any, in their order; Work and Memory are then theirs.
@@ -81,9 +82,9 @@ func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
 		return inputError(fmt.Errorf("reading the job to plan: %w", err))
 	}
 	if req.Tasks < 1 || req.Tasks > ending.MaxTasks || req.Memory < 0 || req.Replicas < 0 ||
-		req.Replicas > task.MaxReplicas || !(req.Work >= 0 && req.Work <= maxWork.Seconds()) {
-		return inputError(fmt.Errorf("there can be 1 to %d tasks of %d replicas at most, and 0 to %v of work; nothing is "+
-			"negative", uint64(ending.MaxTasks), task.MaxReplicas, maxWork))
+		req.Replicas > task.MaxReplicas || req.AtOnce < 0 || req.AtOnce > task.MaxSlots || !(req.Work >= 0 && req.Work <= maxWork.Seconds()) {
+		return inputError(fmt.Errorf("there can be 1 to %d tasks of %d replicas at most, %d slots at once, and 0 to %v of "+
+			"work; nothing is negative", uint64(ending.MaxTasks), task.MaxReplicas, task.MaxSlots, maxWork))
 	}
 	stages, err := req.outlines()
 	if err != nil {
@@ -94,7 +95,7 @@ func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f := &task.File{Work: time.Duration(req.Work * float64(time.Second)), Memory: req.Memory,
-		Replicas: max(1, req.Replicas), Checkpoint: task.Checkpoint{Off: req.Saves != nil && !*req.Saves}}
+		Replicas: max(1, req.Replicas), Slots: req.AtOnce, Checkpoint: task.Checkpoint{Off: req.Saves != nil && !*req.Saves}}
 	taken, err := takeover(r.Context(), s, &req)
 	if err != nil {
 		return err

@@ -43,6 +43,8 @@ type Job struct {
 	// Save is how often a running task saves its state where others can go on from it; 0:
 	// never.
 	Save time.Duration
+	// Slots is the largest number of runs at once, those of all stages together; 0 for no limit.
+	Slots int
 	// Stages are those of a job that has any, of which each has what the job has else: Waiting, Running, Memory,
 	// Declared and Ended are empty then.
 	Stages []Stage

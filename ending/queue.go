@@ -21,6 +21,7 @@ type offer struct {
 // A queue shows the policy what waits: the job with the fewest runs first.
 type queue struct {
 	jobs    []*job
+	most    float64 // runs of the first job at once; 0 for no limit
 	parts   int     // of jobs, those that are one: its stages
 	slots   float64 // of hosts that are there at the beginning
 	offers  []offer
@@ -54,11 +55,16 @@ func (q *queue) claim(number int) int {
 	return number
 }
 
+// full reports whether a job has as many runs as it may have at once.
+func (q *queue) full(number int) bool {
+	return q.most > 0 && q.claim(number) == 0 && float64(q.holds[0]) >= q.most
+}
+
 // Next implements place.Queue.
 func (q *queue) Next() (place.Task, bool) {
 	best := -1
 	for i, j := range q.jobs {
-		if !q.skipped[i] && j.waits() && (best < 0 || q.holds[q.claim(i)] < q.holds[q.claim(best)]) {
+		if !q.skipped[i] && j.waits() && !q.full(i) && (best < 0 || q.holds[q.claim(i)] < q.holds[q.claim(best)]) {
 			best = i
 		}
 	}
@@ -75,7 +81,11 @@ func (q *queue) Next() (place.Task, bool) {
 		j.pieces = j.pieces[1:]
 		t.Left = seconds(max(o.piece.total-o.piece.did, leastWork))
 	} else {
-		o.tasks = max(1, uint64(float64(j.waiting)/(groupsPerSlot*max(1, q.slots))))
+		slots := q.slots
+		if q.most > 0 && q.claim(best) == 0 {
+			slots = min(slots, q.most)
+		}
+		o.tasks = max(1, uint64(float64(j.waiting)/(groupsPerSlot*max(1, slots))))
 		j.waiting -= o.tasks
 	}
 	q.offers = append(q.offers, o)

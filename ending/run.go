@@ -51,6 +51,9 @@ func newWorld(c *crowd, of *Job, jobs []*known, s *Swarm, seed uint64, draw int,
 		w.jobs = append(w.jobs, w.take(k, share))
 	}
 	w.queue.jobs = w.jobs
+	if of.Slots > 0 {
+		w.queue.most = max(1, math.Round(float64(of.Slots)*share))
+	}
 	w.parts = max(1, len(of.Stages))
 	w.queue.parts = w.parts
 	w.stage(of, share)

@@ -175,7 +175,7 @@ func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, stages []ta
 	p.Taken = taken.From
 	replicas := uint64(max(1, f.Replicas))
 	job := ending.Job{Waiting: p.Runs - min(p.Runs, taken.tasks()*replicas), Memory: f.Memory, Declared: f.Work,
-		Save: saveOf(f.Checkpoint)}
+		Save: saveOf(f.Checkpoint), Slots: f.Slots}
 	if len(stages) > 0 {
 		job.Waiting, job.Memory, job.Declared = 0, 0, 0
 		job.Stages = planned(stages, replicas)
@@ -273,7 +273,7 @@ func (s *seer) foresee(ctx context.Context, id task.JobID) (JobEnd, error) {
 
 // jobOf is what is left of a job, by what its leader tells.
 func (s *seer) jobOf(ctx context.Context, st *message.JobStatus, members []ending.Member, now time.Time) ending.Job {
-	job := ending.Job{ID: st.ID, Declared: meanWork(st), Save: usualSave}
+	job := ending.Job{ID: st.ID, Declared: meanWork(st), Save: usualSave, Slots: st.Slots}
 	replicas := uint64(1)
 	if _, spec, err := s.queries.Submitted(ctx, st.ID); err == nil && spec != nil {
 		if len(spec.Stages) > 0 && len(st.Stages) == len(spec.Stages) {

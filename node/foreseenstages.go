@@ -34,7 +34,7 @@ func planned(of []task.Outline, replicas uint64) []ending.Stage {
 func (s *seer) stagesOf(ctx context.Context, st *message.JobStatus, spec *task.Job, members []ending.Member,
 	now time.Time) ending.Job {
 	replicas := uint64(max(1, spec.Replicas))
-	job := ending.Job{ID: st.ID, Save: saveOf(spec.Checkpoint), Stages: planned(task.OutlineOf(spec), replicas)}
+	job := ending.Job{ID: st.ID, Save: saveOf(spec.Checkpoint), Slots: spec.Slots, Stages: planned(task.OutlineOf(spec), replicas)}
 	seen := sightings{now: now, speed: speeds(members), told: map[uint64]bool{}}
 	asked := 0
 	for k := range job.Stages {

@@ -102,7 +102,7 @@ func (ch *chunks) offerAhead(j *job, h *host, chunked bool) place.Host {
 // tasks wait than there are slots: toward its end a job's tasks go where a slot is idle; and
 // neither where others wait for slots too, nor where it matters which task goes where.
 func (ch *chunks) aheadOfWave(j *job, h *host, d time.Duration, known bool) int {
-	if !known || d <= 0 || ch.c.claims.queue.len() > 1 || j.waitingCount() < ch.c.claims.fair.all.slots ||
+	if !known || d <= 0 || ch.c.claims.queue.len() > 1 || j.startable() < ch.c.claims.fair.all.slots ||
 		ch.c.nearby.differ(j) {
 		return 0
 	}
@@ -134,11 +134,12 @@ func (ch *chunks) size(j *job, hosts []*host) {
 			return cmp.Or(cmp.Compare(r.Rank(b.node), r.Rank(a.node)), cmp.Compare(a.node, b.node))
 		})
 	}
-	remaining := ch.runsLeft(j)
+	remaining, room := ch.runsLeft(j), j.room()
 	for _, p := range m.asked {
-		for ch.give(p, remaining-int64(p.sized)) && ch.probes(p) {
+		for ch.give(p, remaining-int64(p.sized), room-p.sized) && ch.probes(p) {
 		}
 		remaining -= int64(p.sized)
+		room -= p.sized
 		if p.sized == 0 {
 			j.chunks.park(p)
 		}
@@ -156,10 +157,9 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// give asks the policy for a chunk, of so many runs that remain, and reports whether there
-// was one.
-func (ch *chunks) give(p *portion, remaining int64) bool {
-	most := ch.roomFor(p) - p.sized
+// give asks the policy for a chunk of at most room runs, of so many that remain, and reports whether there was one.
+func (ch *chunks) give(p *portion, remaining int64, room int) bool {
+	most := min(ch.roomFor(p)-p.sized, room)
 	if most <= 0 || remaining <= 0 {
 		return false
 	}

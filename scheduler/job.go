@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -198,6 +200,25 @@ func (j *job) row(i uint64) *ledger.Row {
 		j.moveCursor(i)
 	}
 	return row
+}
+
+// room returns the number of further leases that the job may have.
+func (j *job) room() int {
+	if j.spec.Slots <= 0 {
+		return math.MaxInt32
+	}
+	return max(0, j.spec.Slots-j.held)
+}
+
+// startable returns the number of waiting tasks that may be given to members now.
+func (j *job) startable() int { return min(j.waitingCount(), j.room()) }
+
+// full returns why the job gets no further lease although its tasks wait, "" if it may have one.
+func (j *job) full() string {
+	if j.room() > 0 {
+		return ""
+	}
+	return fmt.Sprintf("the job takes at most %d slots at once", j.spec.Slots)
 }
 
 // parts is the job's weight.

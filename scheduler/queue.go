@@ -211,7 +211,8 @@ func (q *queueView) here() (place.Task, bool) {
 		return place.Task{}, false
 	}
 	if !q.begun {
-		q.begun, q.left = true, p.n
+		p.n = min(p.n, j.room())
+		q.begun, q.left = true, min(p.n, q.c.table.slotsLeft(j))
 		q.beginJob(j)
 	}
 	for {

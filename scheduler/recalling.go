@@ -146,10 +146,10 @@ func (r *recalling) list() {
 		w := want{claimant: c.claims.fair.claimants[id]}
 		w.account = c.table.accountOf(w.claimant.of.submitter)
 		for _, j := range w.claimant.jobs.items {
-			if c.table.heldUp(j) != "" {
+			if j.room() == 0 || c.table.heldUp(j) != "" {
 				continue
 			}
-			if w.demand = min(slots, w.demand+j.waitingCount()); w.job == nil {
+			if w.demand = min(slots, w.demand+j.startable()); w.job == nil {
 				w.job = j
 			}
 		}

@@ -142,7 +142,7 @@ func (s *script) run() {
 	case "govern":
 		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration"), Predictor: s.text("predictor"),
 			Fairness: s.list("fairness"),
-			Chunking: s.list("chunking")}
+			Chunking: s.list("chunking"), SlotsEach: s.num("slotseach", 0)}
 		if err := s.c.Govern(s.rules); err != nil {
 			fmt.Fprintln(&s.out, err)
 		}
@@ -234,13 +234,18 @@ func (s *script) run() {
 	case "slots":
 		s.showSlots()
 	case "job":
-		st, _ := s.c.Job(s.jobs[arg(0)], message.Page{})
+		var page message.Page
+		s.d.MaybeScanArgs(s.t, "tasks", &page.Limit)
+		st, _ := s.c.Job(s.jobs[arg(0)], page)
 		fmt.Fprintf(&s.out, "%s %+v reruns=%d useful=%v wasted=%v held=%d final=%v", st.State, st.Tasks, st.Reruns,
 			st.UsefulCPU, st.WastedCPU, st.Held, st.Final)
 		if st.Migrations > 0 {
 			fmt.Fprintf(&s.out, " moved=%d", st.Migrations)
 		}
 		fmt.Fprintln(&s.out)
+		for _, t := range st.TasksList {
+			fmt.Fprintf(&s.out, "%d %s %.2f\n", t.Index, t.State, t.Completed)
+		}
 	default:
 		s.d.Fatalf(s.t, "unknown command %s", s.d.Cmd)
 	}
@@ -332,7 +337,7 @@ func (s *script) submit(name string) {
 	rec := schedtest.Job(s.t, key, uint64(s.num("tasks", 1)), func(j *task.Job) {
 		j.Name, j.Work, j.Submitted, j.Deadline = name, work, task.At(s.now), deadline
 		j.Replicas, j.Retries, j.Priority = s.num("replicas", 1), s.num("retries", 0), s.num("priority", 0)
-		j.Memory, j.Weight = int64(s.num("memory", 1))<<20, s.num("weight", 0)
+		j.Memory, j.Weight, j.Slots = int64(s.num("memory", 1))<<20, s.num("weight", 0), s.num("slots", 0)
 		j.Checkpoint.Every = time.Duration(s.num("every", 0)) * time.Second
 		j.Class = s.text("class")
 	})

@@ -42,7 +42,7 @@ func (d *dispatch) makeRoom() {
 		return
 	}
 	for _, j := range came {
-		if j.queued && d.c.table.heldUp(j) == "" {
+		if j.queued && j.room() > 0 && d.c.table.heldUp(j) == "" {
 			d.makeRoomFor(j)
 		}
 	}
@@ -52,7 +52,7 @@ func (d *dispatch) makeRoomFor(j *job) {
 	stakes := d.stakes(j)
 	sites := d.divideAnew(stakes)
 	mine := &stakes[slices.IndexFunc(stakes, func(s stake) bool { return s.claimant == j.claim })]
-	wanted := j.waitingCount()
+	wanted := j.startable()
 	for site := range sites {
 		need := wanted
 		if d.c.claims.fair.terms.Levels {
@@ -142,7 +142,7 @@ func (d *dispatch) divideAnew(stakes []stake) []share.Site {
 		s := &stakes[k]
 		claims[k] = d.claimOfStake(s)
 		for _, j := range s.claimant.jobs.items {
-			claims[k].Demand += j.waitingCount()
+			claims[k].Demand += j.startable()
 		}
 		for _, n := range s.held {
 			claims[k].Demand += n

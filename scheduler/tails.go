@@ -69,7 +69,11 @@ func (m *migration) lookAtTails() {
 	pairs := m.tailPairs(m.lastTasks(), m.fastIdle())
 	slices.SortStableFunc(pairs, func(a, b tailPair) int { return cmp.Compare(b.gain, a.gain) })
 	for i := range pairs {
-		if p := &pairs[i]; !p.task.gone && m.takes(p.to, p.task.lease) {
+		p := &pairs[i]
+		if p.choice == tailCopy && p.task.lease.job.room() == 0 {
+			continue
+		}
+		if !p.task.gone && m.takes(p.to, p.task.lease) {
 			p.task.gone = true
 			m.carryTail(p)
 		}
@@ -142,7 +146,7 @@ func (m *migration) maySpread(l *lease) bool {
 // checkpoint that is held elsewhere, of so much in all.
 func (m *migration) progressOf(l *lease, work time.Duration) (left, unsaved time.Duration) {
 	h := l.host
-	done := time.Duration(float64(m.c.now.Sub(l.start)) * h.usual())
+	done := time.Duration(float64(m.c.now.Sub(l.beganAt())) * h.usual())
 	if h.speedNow() == 0 {
 		done = min(done, work/2) // for how long it has stood still is not known
 	}

@@ -150,7 +150,7 @@ func (d *dispatch) mayRun(j *job) bool {
 	if f := &d.c.claims.fair; f.ahead && !f.filling && d.recalling.contended() && d.recalling.unsure(j) {
 		return false
 	}
-	return d.deciding.view.useful(j) && d.c.table.heldUp(j) == ""
+	return d.deciding.view.useful(j) && j.room() > 0 && d.c.table.heldUp(j) == ""
 }
 
 // putAside leaves a job out for the rest of the Step.
@@ -175,7 +175,7 @@ func (d *dispatch) demand(cl *claimant, most int) int {
 	n := 0
 	for _, j := range cl.jobs.items {
 		if j.priority == cl.priority() && d.mayRun(j) {
-			n += j.waitingCount()
+			n += j.startable()
 		}
 		if n >= most {
 			return most
@@ -295,7 +295,7 @@ func (d *dispatch) deal(cl *claimant, g *share.Grant) {
 		case !d.mayRun(j):
 			d.putAside(j)
 			continue
-		case j.given == j.waitingCount():
+		case j.given >= j.startable():
 			f.used = append(f.used, cl.jobs.pop())
 			continue
 		}

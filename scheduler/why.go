@@ -43,6 +43,9 @@ func (c *Coordinator) Job(id task.JobID, page message.Page) (message.JobStatus, 
 		row := j.ledger.Rows[i]
 		t := message.NewTaskStatus(j.spec, i, j.taskState(i), row.Log, row.Agreed())
 		t.Reason = row.Why(j.ledger.Rule())
+		if t.State == message.JobRunning {
+			t.Completed = c.completed(j, i)
+		}
 		st.TasksList = append(st.TasksList, t)
 	}
 	return st, true
@@ -213,6 +216,9 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	}
 	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
+	}
+	if reason := j.full(); reason != "" {
+		return []Why{{Reason: reason}}
 	}
 	bars := c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)
 	failed := slices.DeleteFunc(failedOn(j, i, c.now), func(p task.PeerID) bool { return j.worksOn(i, p) })

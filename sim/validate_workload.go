@@ -61,6 +61,9 @@ func (c *Class) check(p *problems, at string) {
 	if c.Tasks < 0 || c.Tasks > maxTasks {
 		p.add("%s: tasks is %d: a job has 1 to %d (0 is 1)", at, c.Tasks, maxTasks)
 	}
+	if c.Slots < 0 || c.Slots > task.MaxSlots {
+		p.add("%s: slots is %d: write 1 to %d (0 is no limit)", at, c.Slots, task.MaxSlots)
+	}
 	if c.Weight < 0 || c.Weight > task.MaxWeight {
 		p.add("%s: weight is %d: write 1 to %d (0 is 1)", at, c.Weight, task.MaxWeight)
 	}

@@ -39,7 +39,9 @@ type Class struct {
 	// Weight is the part of its jobs beside others of their priority, for policies of
 	// fair shares; 0 is 1. Run refuses others, as it has no such policy.
 	Weight int
-	State  int64 // bytes of a checkpoint; 0 is Memory
+	// Slots is the largest number of slots that each of its jobs takes at once; 0 for no limit.
+	Slots int
+	State int64 // bytes of a checkpoint; 0 is Memory
 }
 
 // Arrival is how jobs of a class come.

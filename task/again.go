@@ -73,7 +73,7 @@ func (a *Again) File() (*File, error) {
 	f.Name, f.Module, f.Outputs = j.Name, j.Name+".wasm", slices.Clone(j.Outputs)
 	f.Work, f.Memory, f.Replicas, f.Retries = j.Work, j.Memory, j.Replicas, j.Retries
 	f.Deadline, f.Timeout, f.Priority, f.Checkpoint = j.Deadline, j.Timeout, j.Priority, j.Checkpoint
-	f.Class, f.Weight = j.Class, j.Weight
+	f.Class, f.Weight, f.Slots = j.Class, j.Weight, j.Slots
 	f.VerifyOff = j.Verify == nil
 	if v := j.Verify; v != nil {
 		f.Verify, f.Auditors = v.with(v.Confirm), slices.Clone(v.Auditors)
@@ -106,7 +106,7 @@ func Refile(j *Job) *File {
 	f.Name, f.Outputs = j.Name, nil
 	f.Work, f.Memory, f.Replicas, f.Retries = j.Work, j.Memory, j.Replicas, j.Retries
 	f.Deadline, f.Timeout, f.Priority, f.Checkpoint = j.Deadline, j.Timeout, j.Priority, j.Checkpoint
-	f.Class, f.Weight = j.Class, j.Weight
+	f.Class, f.Weight, f.Slots = j.Class, j.Weight, j.Slots
 	f.VerifyOff = j.Verify == nil
 	for i := range j.Stages {
 		s := &j.Stages[i]

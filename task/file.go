@@ -44,6 +44,7 @@ type File struct {
 	Checkpoint Checkpoint
 	Class      string   // "": none
 	Weight     int      // 0 is 1
+	Slots      int      // 0: no limit
 	Verify     *Verify  // nil: the overlay's default, or with VerifyOff nothing
 	VerifyOff  bool     // the file has "verify: off"
 	Auditors   []PeerID // of Verify's
@@ -146,6 +147,7 @@ func (f *File) draft() *Job {
 		Checkpoint: f.Checkpoint,
 		Class:      f.Class,
 		Weight:     f.Weight,
+		Slots:      f.Slots,
 		Verify:     f.Verify.by(f.Auditors),
 		Trials:     f.Trials.clone(),
 		Stages:     f.stages(),

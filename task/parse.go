@@ -81,7 +81,7 @@ func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) 
 // keys are the keys of a job file in the order of the manual.
 var keys = []string{
 	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "trials", "work",
-	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight",
+	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight", "slots",
 	"verify", "confirm", "auditors", "parts", "stages",
 }
 
@@ -173,6 +173,10 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 		e = r.readStages(p.Value)
 	case "class":
 		r.Class, e = r.text(p.Value, p.Key)
+	case "slots":
+		if r.Slots, e = r.number(p.Value, p.Key); e == nil && r.Slots == 0 {
+			e = r.errorAtToken(yamlfile.First(p.Value), "leave slots out for no limit", "slots of 0 let no task run")
+		}
 	case "weight":
 		if r.Weight, e = r.number(p.Value, p.Key); e == nil && r.Weight == 0 {
 			e = r.errorAtToken(yamlfile.First(p.Value), fmt.Sprintf("write a number from 1 to %d", MaxWeight),

@@ -26,6 +26,7 @@ const (
 	MaxRetries  = 1000
 	MaxPriority = 1000                      // and -MaxPriority is the least
 	MaxWeight   = 1000                      // of a job beside others
+	MaxSlots    = 1_000_000                 // of a job's limit of leases
 	MaxClass    = 64                        // bytes of the name of a class
 	MaxDuration = 10 * 365 * 24 * time.Hour // of work, deadline and timeout: ten years
 	// MinCheckpoint is the shortest interval between checkpoints: below it a
@@ -99,8 +100,12 @@ func checkName(where, name string) *fault {
 	return checkText(where, name, MaxName)
 }
 
-// checkClass checks the job's weight, and the name of its class, if it has them.
+// checkClass checks the job's limit of slots, its weight and the name of its class.
 func (j *Job) checkClass() *fault {
+	if j.Slots < 0 || j.Slots > MaxSlots {
+		return faultf("slots", fmt.Sprintf("write a number from 1 to %d", MaxSlots),
+			"slots of %d are not between 1 and %d", j.Slots, MaxSlots)
+	}
 	if j.Weight < 0 || j.Weight > MaxWeight {
 		return faultf("weight", fmt.Sprintf("write a number from 1 to %d", MaxWeight),
 			"weight of %d is not between 1 and %d", j.Weight, MaxWeight)

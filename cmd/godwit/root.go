@@ -42,7 +42,7 @@ func newRoot() *cobra.Command {
 	add("owner", newRun(), newPlan(), newMap(), newJobs(), newJob(), newResults(), newLogs(), newRetry(), newAdd(),
 		newCancel(), newForget(), newVerify(), newWhy(), newProof(),
 		newOverlay(), newNew(), newBuild(), newInterpreter(), newInspect(), newExec())
-	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce(), newBurn())
+	add("researcher", newSim(), newSwarm(), newExperiment(), newTrace(), newScore(), newReproduce(), newBurn())
 	addCompletions(root)
 	return root
 }

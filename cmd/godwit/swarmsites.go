@@ -19,7 +19,7 @@ sites, and each of their hosts is a node. Equal jobs divide what the local users
 idle: once for each load, policy of fairness and seed, on the same nodes.`,
 		Args: cobra.NoArgs,
 		Example: `  godwit swarm sites --scenario examples/scenarios/koala-two.yaml
-  godwit swarm sites --scenario examples/scenarios/koala-three.yaml --seed 2`,
+  godwit swarm sites --scenario examples/scenarios/koala-three.yaml --seed 2 --plot load.svg`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.OneSeed = cmd.Flags().Changed("seed")
 			return o.Run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -32,6 +32,9 @@ idle: once for each load, policy of fairness and seed, on the same nodes.`,
 	f.StringVar(&o.Scenario, "scenario", "", "scenario file with sites")
 	f.Float64Var(&o.Speedup, "speedup", 0, "how many times as fast the sites are played (default: the file's, else 600)")
 	f.Float64Var(&o.Minutes, "minutes", 0, "how long each run is at most, in real time (default: to the scenario's end)")
+	f.StringVar(&o.Plot, "plot", "",
+		"draw who had the slots over time into this .png or .svg `FILE`, a chart for each run (with -tags plot)")
+	f.StringVar(&o.CSV, "csv", "", "`FILE` for the same as a table, with a line for each of the 120 intervals of a run")
 	return cmd
 }
 

@@ -316,6 +316,12 @@ var rules = map[string]rule{
 		"lab/table", "lab/trials", "sandbox", "scheduler/ledger",
 		"scheduler/message", "task", "task/table"}},
 
+	"lab/experiment": {own: []string{"internal/failure", "lab/testbed", "lab/testbed/impose", "lab/testbed/measure", "lab/testbed/plan",
+		"lab/testbed/replay", "node", "scheduler/place/allot", "sim", "sim/scenario", "task", "trace"}},
+
+	"lab/experiment/remote": {own: []string{"api", "api/door", "internal/failure", "lab/experiment", "lab/testbed/replay",
+		"task"}},
+
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
 		"lab/table", "lab/traces", "overlay", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},
 
@@ -347,9 +353,8 @@ var rules = map[string]rule{
 		"node", "overlay", "owner", "scheduler/ledger", "scheduler/message", "scheduler/place", "sim", "sim/report",
 		"sim/scenario", "sim/swarm", "task", "trace"}},
 
-	"lab/testbed/sites": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
-		"lab/table",
-		"lab/testbed", "lab/testbed/clock", "lab/testbed/measure", "lab/testbed/plan", "migrate", "node", "owner",
+	"lab/testbed/sites": {own: []string{"api", "internal/failure", "internal/noop", "lab/files", "lab/plot", "lab/progress",
+		"lab/submission", "lab/table", "lab/testbed", "lab/testbed/clock", "lab/testbed/measure", "lab/testbed/plan", "migrate", "node", "owner",
 		"scheduler/message", "scheduler/place", "scheduler/share", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
 	"lab/testbed/local": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",

@@ -26,6 +26,8 @@ type Curve struct {
 	Name string // "": not in the legend
 	As   Style
 	X, Y []float64
+	// Faint draws areas in light gray.
+	Faint bool
 }
 
 // A Style is how a curve is drawn.
@@ -35,6 +37,7 @@ const (
 	Line  Style = iota // from point to point
 	Steps              // each value holds to the next point
 	Bars               // a bar at each x; all curves of a chart have the same x then
+	Areas              // steps on top of the curves before, filled; all curves have the same ascending x, at least two
 )
 
 // CheckName checks that a picture can be written under a name, before the work

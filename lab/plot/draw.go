@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -89,12 +90,22 @@ func (c Chart) plot() (*plot.Plot, error) {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
 	drawn := 0
+	var top []float64 // of the areas so far, by the index of x
 	for i, v := range c.Curves {
 		points := v.points(c.LogX)
 		if len(points) == 0 {
 			continue
 		}
 		drawn++
+		if v.As == Areas {
+			if len(top) < len(v.X) {
+				top = append(top, make([]float64, len(v.X)-len(top))...)
+			}
+			if err := v.addArea(p, Palette[i%len(Palette)], top); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if v.As == Bars {
 			if err := c.addBars(p, i, points); err != nil {
 				return nil, err
@@ -117,12 +128,54 @@ func (c Chart) plot() (*plot.Plot, error) {
 	if c.FromZero {
 		p.Y.Min = 0
 	}
+	if top != nil { // space for the legend
+		p.Y.Max *= 1 + legendSpace*float64(drawn)
+	}
 	if drawn == 0 { // axes of nothing cannot be scaled
 		p.X.Scale, p.X.Tick.Marker = plot.LinearScale{}, plot.DefaultTicks{}
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 		p.Title.Text += " (nothing to show)"
 	}
 	return p, nil
+}
+
+// legendSpace is the part of a chart's height that an entry of the legend takes.
+const legendSpace = 0.075
+
+// faint is the color of curves that are drawn faint.
+var faint = color.RGBA{0xe0, 0xe0, 0xe0, 0xff}
+
+// addArea draws a curve as steps on top of others, and adds it to their top. The last step is as long as the one before
+// it.
+func (v Curve) addArea(p *plot.Plot, shade color.Color, top []float64) error {
+	if v.Faint {
+		shade = faint
+	}
+	var low, high plotter.XYs
+	for k, x := range v.X {
+		next := x
+		if k+1 < len(v.X) {
+			next = v.X[k+1]
+		} else if k > 0 {
+			next += x - v.X[k-1]
+		}
+		low = append(low, plotter.XY{X: x, Y: top[k]}, plotter.XY{X: next, Y: top[k]})
+		if Finite(v.Y[k]) {
+			top[k] += v.Y[k]
+		}
+		high = append(high, plotter.XY{X: x, Y: top[k]}, plotter.XY{X: next, Y: top[k]})
+	}
+	slices.Reverse(high)
+	area, err := plotter.NewPolygon(append(low, high...))
+	if err != nil {
+		return err
+	}
+	area.Color, area.LineStyle.Width = shade, 0
+	p.Add(area)
+	if v.Name != "" {
+		p.Legend.Add(v.Name, area)
+	}
+	return nil
 }
 
 // addBars draws curve i as bars beside those of the other curves.

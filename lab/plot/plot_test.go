@@ -21,6 +21,8 @@ func TestSavePlot(t *testing.T) {
 		{Title: "steps", LogX: true, Curves: []Curve{{As: Steps, X: []float64{-1, 0, 10}, Y: x}}},
 		{Title: "bars", FromZero: true, Curves: []Curve{{Name: "a", As: Bars, X: x, Y: x},
 			{Name: "b", As: Bars, X: x, Y: x}}},
+		{Title: "areas", FromZero: true, Curves: []Curve{{Name: "a", As: Areas, X: x, Y: y},
+			{Name: "b", As: Areas, X: x, Y: x, Faint: true}}},
 		{Title: "empty"},
 		{Title: "no number", Curves: []Curve{{As: Bars, X: x[:1], Y: []float64{math.NaN()}}}},
 	}

@@ -20,6 +20,8 @@ type Planned struct {
 	// Bytes is what the node would be sent: the modules, of each stage its own, and every input once.
 	Bytes int64 `json:"bytes"`
 	Files int   `json:"files"` // of those, inputs
+	// AtOnce is the largest number of slots that the job takes at once; 0 for no limit.
+	AtOnce int `json:"at_once,omitempty"`
 }
 
 // Plan asks what would become of a job. Nothing of its files is sent, but for tables where it takes results of others:
@@ -41,8 +43,9 @@ func Plan(ctx context.Context, client *api.Client, s *Job) (Planned, error) {
 		return p, err
 	}
 	p.Plan, err = client.Plan(ctx, api.PlanRequest{Tasks: s.File.Tasks(), Work: s.File.Work.Seconds(),
-		Memory: s.File.Memory, Replicas: s.File.Replicas, Saves: &saves, Overlay: s.Overlay, Stages: planStages(s.File),
-		Job: job})
+		Memory: s.File.Memory, Replicas: s.File.Replicas, AtOnce: s.File.Slots, Saves: &saves, Overlay: s.Overlay,
+		Stages: planStages(s.File), Job: job})
+	p.AtOnce = s.File.Slots
 	return p, err
 }
 
@@ -77,6 +80,9 @@ func (p *Planned) Print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s could run it now, with %s\n", counted(uint64(len(p.Ready)), "member"),
 		counted(uint64(p.Slots), "slot"))
+	if p.AtOnce > 0 {
+		fmt.Fprintf(w, "it takes at most %s at once\n", counted(uint64(p.AtOnce), "slot"))
+	}
 	for _, r := range p.Unfit {
 		fmt.Fprintf(w, "%6d could not: %s%s\n", len(r.Peers), r.Reason, shortPeers(r.Peers))
 	}

@@ -80,6 +80,9 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			"unless something is heard\n", l.Tasks, l.Cell, table.ShortPeer(l.Leader), table.Ago(l.Since), l.Running,
 			table.Rough(time.Until(l.Until)))
 	}
+	if st.Slots > 0 {
+		fmt.Fprintf(out, "slots      the job takes at most %d at once\n", st.Slots)
+	}
 	if st.Note != "" {
 		fmt.Fprintf(out, "note       %s\n", task.ClipMessage(st.Note))
 	}
@@ -188,10 +191,13 @@ func by(w *message.RefutedStatus) string {
 	return "it went wrong at " + table.ShortPeer(w.By)
 }
 
-// stateOf is the state of a task, with how its result stands where that is known.
+// stateOf is the state of a task, with the completed percentage or with how its result stands where that is known.
 func stateOf(t message.TaskStatus) string {
 	if t.Reason == message.RemovedReason {
 		return "removed"
+	}
+	if t.Completed > 0 {
+		return fmt.Sprintf("%s, some %.0f %%", t.State, 100*t.Completed)
 	}
 	if t.Standing == "" {
 		return t.State

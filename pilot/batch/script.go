@@ -30,10 +30,11 @@ max_memory_busy: 50%
 // package member.
 const goodbye = 2 * time.Second
 
-// slurmScript is the batch script of a placeholder. The signal USR1 drains and stops the node, TERM kills the
-// node immediately. The data directory remains on the host, because the next placeholder reuses the key and the stored
-// blocks. A drain is durable, so the script resumes the node after each start.
-const slurmScript = `#!/bin/sh
+// placeScript is the batch script of a placeholder. The signal USR1 drains and stops the node. TERM and USR2 kill the
+// node immediately, because Slurm and PBS cancel a job with the former and Grid Engine with the latter. The data
+// directory remains on the host, because the next placeholder reuses the key and the stored blocks. A drain is durable,
+// so the script resumes the node after each start.
+const placeScript = `#!/bin/sh
 umask 077
 program=%s
 data=%s/"${SLURMD_NODENAME:-$(hostname)}"
@@ -47,9 +48,9 @@ mkdir -p "$data" || exit 1
   kill -KILL "$node" 2>/dev/null
 }
 node=
-trap '[ -n "$node" ] && kill -KILL "$node" 2>/dev/null; exit 143' TERM
+trap '[ -n "$node" ] && kill -KILL "$node" 2>/dev/null; exit 143' TERM USR2
 trap 'drain & trap "" USR1' USR1
-"$program" up --data-dir "$data" --api "" --cores "${SLURM_CPUS_ON_NODE:-1}" %s \
+"$program" up --data-dir "$data" --api "" --cores %s %s \
   </dev/null >"$data/log" 2>&1 &
 node=$!
 tries=60
@@ -61,8 +62,24 @@ done &
 while kill -0 "$node" 2>/dev/null; do wait "$node"; done
 `
 
+// Numbers of cores of a placeholder, as words of a shell script.
+const (
+	slurmCores = `"${SLURM_CPUS_ON_NODE:-1}"`
+	sgeCores   = `"${NSLOTS:-1}"`
+	// Torque sets PBS_NP, and OpenPBS sets NCPUS. Slurm's qsub sets neither.
+	pbsCores = `"${PBS_NP:-${NCPUS:-${SLURM_CPUS_ON_NODE:-1}}}"`
+)
+
 // SlurmScript returns the batch script of a placeholder.
-func SlurmScript(s *Spec) string {
+func SlurmScript(s *Spec) string { return s.script(slurmCores) }
+
+// SGEScript returns the job script of a placeholder.
+func SGEScript(s *Spec) string { return s.script(sgeCores) }
+
+// PBSScript returns the job script of a placeholder.
+func PBSScript(s *Spec) string { return s.script(pbsCores) }
+
+func (s *Spec) script(cores string) string {
 	drain := max(1, int(math.Floor((s.Grace - goodbye).Seconds())))
 	leave := max(1, int(math.Ceil(goodbye.Seconds())))
 	write := ""
@@ -75,7 +92,7 @@ func SlurmScript(s *Spec) string {
 		words[i] = quote(f)
 	}
 	dir := quote(s.Dir)
-	return fmt.Sprintf(slurmScript, quote(s.Program), dir, dir, dir, write, drain, leave, strings.Join(words, " "))
+	return fmt.Sprintf(placeScript, quote(s.Program), dir, dir, dir, write, drain, leave, cores, strings.Join(words, " "))
 }
 
 // quote returns a word of a shell script.

@@ -22,7 +22,7 @@ while :; do sleep 0.02; done
 `
 
 // start runs the script of a placeholder until its node is up. The result contains the verbs so far.
-func start(t *testing.T, flags ...string) (cmd *exec.Cmd, calls func() string) {
+func start(t *testing.T, script func(*Spec) string, flags ...string) (cmd *exec.Cmd, calls func() string) {
 	t.Helper()
 	dir := t.TempDir()
 	file, godwit := filepath.Join(dir, "calls"), filepath.Join(dir, "it's godwit")
@@ -31,8 +31,9 @@ func start(t *testing.T, flags ...string) (cmd *exec.Cmd, calls func() string) {
 	}
 	spec := &Spec{Program: godwit, Dir: filepath.Join(dir, "da ta"), Flags: flags, Rules: true, Grace: 4 * time.Second}
 	cmd = exec.Command("sh")
-	cmd.Stdin = strings.NewReader(SlurmScript(spec))
-	cmd.Env = append(os.Environ(), "CALLS="+file, "SLURMD_NODENAME=n1", "SLURM_CPUS_ON_NODE=3")
+	cmd.Stdin = strings.NewReader(script(spec))
+	cmd.Env = append(os.Environ(), "CALLS="+file, "SLURMD_NODENAME=n1", "SLURM_CPUS_ON_NODE=3",
+		"NSLOTS=3", "NCPUS=3")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -60,7 +61,7 @@ func start(t *testing.T, flags ...string) (cmd *exec.Cmd, calls func() string) {
 }
 
 func TestScriptDrainsNodeOnSignal(t *testing.T) {
-	cmd, calls := start(t, "--overlay=x y", "--peer=$HOME'`")
+	cmd, calls := start(t, SlurmScript, "--overlay=x y", "--peer=$HOME'`")
 	if err := cmd.Process.Signal(syscall.SIGUSR1); err != nil {
 		t.Fatal(err)
 	}
@@ -72,15 +73,21 @@ func TestScriptDrainsNodeOnSignal(t *testing.T) {
 	}
 }
 
-func TestScriptEndsAtOnceOnTermination(t *testing.T) {
-	cmd, calls := start(t)
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil {
-		t.Error("the script succeeds, want exit code 143")
-	}
-	if got := calls(); strings.Contains(got, "drain") || strings.Contains(got, "left") {
-		t.Errorf("the verbs are %q, want no drain", got)
+// Slurm and PBS cancel a job with TERM, and Grid Engine announces it with USR2.
+func TestScriptEndsAtOnceWhenCanceled(t *testing.T) {
+	for _, tt := range []struct {
+		script func(*Spec) string
+		signal syscall.Signal
+	}{{SlurmScript, syscall.SIGTERM}, {SGEScript, syscall.SIGUSR2}, {PBSScript, syscall.SIGTERM}} {
+		cmd, calls := start(t, tt.script)
+		if err := cmd.Process.Signal(tt.signal); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil {
+			t.Error("the script succeeds, want exit code 143")
+		}
+		if got := calls(); strings.Contains(got, "drain") || strings.Contains(got, "left") {
+			t.Errorf("the verbs are %q, want no drain", got)
+		}
 	}
 }

@@ -22,12 +22,12 @@ type Slurm struct {
 	Extra     []string // additional arguments of sbatch
 	Script    string   // batch script of a placeholder
 
-	run func(ctx context.Context, stdin string, argv ...string) ([]byte, error)
+	run runner
 }
 
 // Snapshot reads the nodes first and then the queue, so a node whose placeholder has just started is in the queue.
 func (s *Slurm) Snapshot(ctx context.Context) (*pilot.Snapshot, error) {
-	output, err := s.command(ctx, "", "sinfo", "--noheader", "--Node", "--format="+nodesFormat)
+	output, err := s.run.command(ctx, "", "sinfo", "--noheader", "--Node", "--format="+nodesFormat)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (s *Slurm) Snapshot(ctx context.Context) (*pilot.Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sinfo: %w", err)
 	}
-	if output, err = s.command(ctx, "", "squeue", "--noheader", "--format="+queueFormat); err != nil {
+	if output, err = s.run.command(ctx, "", "squeue", "--noheader", "--format="+queueFormat); err != nil {
 		return nil, err
 	}
 	queue, err := parseQueue(output)
@@ -56,7 +56,7 @@ func (s *Slurm) Submit(ctx context.Context) (string, error) {
 	if s.Account != "" {
 		argv = append(argv, "--account="+s.Account)
 	}
-	output, err := s.command(ctx, s.Script, append(argv, s.Extra...)...)
+	output, err := s.run.command(ctx, s.Script, append(argv, s.Extra...)...)
 	if err != nil {
 		return "", err
 	}
@@ -77,18 +77,11 @@ func (s *Slurm) End(ctx context.Context, how pilot.Yield, ids []string) error {
 		if how == pilot.Graceful {
 			argv = append(argv, "--batch", "--signal=USR1")
 		}
-		if _, err := s.command(ctx, "", append(argv, part...)...); err != nil {
+		if _, err := s.run.command(ctx, "", append(argv, part...)...); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (s *Slurm) command(ctx context.Context, stdin string, argv ...string) ([]byte, error) {
-	if s.run != nil {
-		return s.run(ctx, stdin, argv...)
-	}
-	return command(ctx, stdin, argv...)
 }
 
 // partitions are the cluster's partitions with their nodes.

@@ -42,7 +42,9 @@ type JobStatus struct {
 	// Reason is why the job does not go on for now, for people; "" if it does.
 	Reason string `json:"reason,omitempty"`
 	// Note is what of the job's wishes does not count in its overlay, and why; "" for nothing.
-	Note  string     `json:"note,omitempty"`
+	Note string `json:"note,omitempty"`
+	// Slots is the largest number of slots that the job takes at once; 0 for no limit.
+	Slots int        `json:"slots,omitempty"`
 	Tasks TaskCounts `json:"tasks"`
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
@@ -172,12 +174,14 @@ const RemovedReason = "removed by its owner"
 
 // A TaskStatus is one task of a job.
 type TaskStatus struct {
-	Index    uint64            `json:"index"`
-	Params   map[string]string `json:"params"`
-	State    string            `json:"state"` // "waiting", "running", "done", "failed"
-	Reason   string            `json:"reason,omitempty"`
-	Attempts []AttemptStatus   `json:"attempts"`
-	Result   *ResultStatus     `json:"result,omitempty"`
+	Index  uint64            `json:"index"`
+	Params map[string]string `json:"params"`
+	State  string            `json:"state"` // "waiting", "running", "done", "failed"
+	Reason string            `json:"reason,omitempty"`
+	// Completed is the share of a running task's expected work that is done, 0 to 1; 0 if that is not known.
+	Completed float64         `json:"completed,omitempty"`
+	Attempts  []AttemptStatus `json:"attempts"`
+	Result    *ResultStatus   `json:"result,omitempty"`
 	// Standing says how far the result is to be believed; "" where nothing is checked.
 	Standing Standing `json:"standing,omitempty"`
 	// Audited is set of one that was run again by its submitter, whatever came of it.
@@ -247,6 +251,7 @@ func NewJobStatus(id task.JobID, spec *task.Job, submitter task.PeerID, s JobSum
 		ID: id, Name: spec.Name, Overlay: spec.Overlay, Submitter: submitter, Submitted: spec.Submitted.Time, State: s.State,
 		Adds: spec.Adds, Trials: trials,
 		Tasks:      TaskCounts{s.Total, s.Waiting, s.Running, s.Done, s.Failed},
+		Slots:      spec.Slots,
 		Reruns:     s.Reruns,
 		Migrations: s.Migrations,
 		WastedCPU:  s.WastedCPU.Seconds(), UsefulCPU: s.UsefulCPU.Seconds(),

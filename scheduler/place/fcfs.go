@@ -16,10 +16,10 @@ func init() {
 	Register("fcfs", Kind{
 		Params: "order ahead patience",
 		Does: "tasks in order to the fastest idle member, or (order=turn, as published) to the next in turn, or " +
-			"(order=idle) to the one idle longest",
+			"(order=idle) to the one idle longest, or (order=worst) to the one with the most idle slots (Worst Fit)",
 		Make: func(ps *spec.Params) Policy {
 			ahead := ps.Choice("ahead", "no", "yes") == 1
-			order, wait := ps.Choice("order", "fastest", "turn", "idle"), patience(ps)
+			order, wait := ps.Choice("order", "fastest", "turn", "idle", "worst"), patience(ps)
 			if order != 2 && wait > 0 {
 				ps.Fail(errors.New("patience goes with order=idle"))
 			}
@@ -29,7 +29,7 @@ func init() {
 			case 2:
 				return &Idle{patience: wait}
 			}
-			return &FCFS{}
+			return &FCFS{WorstFit: order == 3}
 		},
 	})
 }
@@ -39,6 +39,10 @@ func init() {
 // when nobody is idle do members get tasks ahead, to start without a round
 // trip. It looks at no forecast.
 type FCFS struct {
+	// WorstFit gives each task to the idle member with the most idle slots, and among equals to the fastest. KOALA has
+	// this policy for clusters (Grundeken 2009, section 2.2.3). Members then have about equally many idle slots.
+	WorstFit bool
+
 	hosts  []Host // by name
 	ranked ranked // those with room, but for aside
 	aside  []rank // that the present shape does not fit
@@ -53,7 +57,12 @@ type FCFS struct {
 const maxMisses = 64
 
 // Traits implements Policy.
-func (p *FCFS) Traits() Traits { return Traits{Rank: p.rank, Alike: true} }
+func (p *FCFS) Traits() Traits {
+	if p.WorstFit {
+		return Traits{}
+	}
+	return Traits{Rank: p.rank, Alike: true}
+}
 
 // Place implements Policy.
 func (p *FCFS) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
@@ -77,9 +86,9 @@ func (p *FCFS) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand
 		}
 		misses = 0
 		h := &p.hosts[p.ranked[k].at]
-		p.out = append(p.out, Placement{t.ID, h.Peer, fcfsReason(h)})
+		p.out = append(p.out, Placement{t.ID, h.Peer, p.reason(h)})
 		h.Take(t)
-		p.ranked.changed(k, h)
+		p.ranked.changed(k, h, p.WorstFit)
 	}
 	return p.out
 }
@@ -100,7 +109,7 @@ func (p *FCFS) sole(queue Queue, h Host) []Placement {
 			continue
 		}
 		misses = 0
-		p.out = append(p.out, Placement{t.ID, h.Peer, fcfsReason(&h)})
+		p.out = append(p.out, Placement{t.ID, h.Peer, p.reason(&h)})
 		h.Take(&t)
 	}
 	return p.out
@@ -112,7 +121,7 @@ func (p *FCFS) begin(hosts []Host) {
 	sortByName(p.hosts)
 	p.ranked, p.aside, p.shape = p.ranked[:0], p.aside[:0], shape{}
 	for i := range p.hosts {
-		p.ranked = append(p.ranked, rankOf(&p.hosts[i], i))
+		p.ranked = append(p.ranked, rankOf(&p.hosts[i], i, p.WorstFit))
 	}
 	p.ranked.init()
 }
@@ -189,11 +198,18 @@ func sortByName(hosts []Host) {
 	}
 }
 
-func fcfsReason(h *Host) Reason {
-	if h.Idle() == 0 {
+func (p *FCFS) reason(h *Host) Reason {
+	switch {
+	case h.Idle() == 0:
 		return Because("next in order; nobody is idle, so it waits here for a slot")
+	case p.WorstFit:
+		return Reason{words: worstFitWords, n: int64(h.startable()), m: int64(h.Slots)}
 	}
 	return Reason{words: idleWords, x: h.Speed, n: int64(h.Running), m: int64(h.Slots)}
+}
+
+func worstFitWords(r *Reason) string {
+	return fmt.Sprintf("next in order; the member with the most idle slots (%d of %d)", r.n, r.m)
 }
 
 func idleWords(r *Reason) string {

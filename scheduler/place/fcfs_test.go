@@ -84,3 +84,41 @@ func TestFCFS(t *testing.T) {
 		})
 	}
 }
+
+// Worst Fit: each task goes to the member with the most idle slots that fits it.
+func TestWorstFit(t *testing.T) {
+	busy := member("f", 2, 0, 9)
+	busy.Free = 1
+	owner := member("o", 8, 8, 1) // may be given one task only
+	owner.Free = 1
+	for _, tt := range []struct {
+		name  string
+		queue []Task
+		hosts []Host
+		want  string
+	}{
+		{"more idle slots before speed", tasks("j", 1, nil), []Host{member("a", 2, 2, 9), member("b", 4, 3, 1)}, "j/0:b"},
+		{"until others have as many", tasks("j", 5, nil), []Host{member("a", 3, 1, 1), member("b", 4, 3, 1), member("c", 3, 3, 2)},
+			"j/0:c j/1:b j/2:c j/3:b j/4:c"},
+		{"equals by speed", tasks("j", 2, nil), []Host{member("a", 2, 2, 1), member("b", 2, 2, 2)}, "j/0:b j/1:a"},
+		{"slots that may be filled count", tasks("j", 2, nil), []Host{member("a", 3, 3, 1), owner}, "j/0:a j/1:a"},
+		{"the idle before the busy", tasks("j", 2, nil), []Host{busy, member("a", 1, 1, 1)}, "j/0:a j/1:f"},
+		{"memory", tasks("j", 2, func(t *Task) { t.Memory = 6 }), []Host{member("a", 4, 4, 1), member("b", 2, 2, 1)},
+			"j/0:a j/1:b"},
+		{"a distinct worker", tasks("j", 1, func(t *Task) { t.Avoid = []task.PeerID{"a"} }),
+			[]Host{member("a", 4, 4, 1), member("b", 2, 1, 1)}, "j/0:b"},
+		{"alone", tasks("j", 3, nil), []Host{member("a", 2, 2, 1)}, "j/0:a j/1:a"},
+	} {
+		p, err := Parse("fcfs:order=worst")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.Place(time.Time{}, &list{tasks: tt.queue}, tt.hosts, Unknown{}, rand.New(rand.NewPCG(1, 1)))
+		if placed(got) != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, placed(got), tt.want)
+		}
+		if want := "the member with the most idle slots ("; !strings.Contains(got[0].Reason.String(), want) {
+			t.Errorf("%s: the reason is %q, want %q", tt.name, got[0].Reason, want)
+		}
+	}
+}

@@ -75,6 +75,9 @@ type Host struct {
 // Idle returns how many tasks would start at once.
 func (h *Host) Idle() int { return max(0, h.Slots-h.Running) }
 
+// startable returns the number of tasks that may be given and would start at once.
+func (h *Host) startable() int { return min(h.Idle(), max(0, h.Free)) }
+
 // Fits says whether the host may run the task.
 func (h *Host) Fits(t *Task) bool {
 	return h.Free > 0 && h.holds(t) && (len(t.Avoid) == 0 || !slices.Contains(t.Avoid, h.Peer))

@@ -10,19 +10,28 @@ type ranked []rank
 // A rank is what better looks at, of the host at a place in a list by name.
 type rank struct {
 	busy    bool
+	room    int // idle slots that may be filled, if the order goes by them, else 0
 	speed   float64
 	running int
 	at      int
 }
 
-func rankOf(h *Host, at int) rank {
-	return rank{busy: h.Idle() == 0, speed: h.Speed, running: h.Running, at: at}
+// rankOf returns the rank of a host. byRoom puts hosts with more idle slots first.
+func rankOf(h *Host, at int, byRoom bool) rank {
+	r := rank{busy: h.Idle() == 0, speed: h.Speed, running: h.Running, at: at}
+	if byRoom {
+		r.room = h.startable()
+	}
+	return r
 }
 
-// before is better, in fewer steps.
+// before is better, in fewer steps, after a comparison of idle slots.
 func (r *rank) before(o *rank) bool {
 	if r.busy != o.busy {
 		return o.busy
+	}
+	if r.room != o.room {
+		return r.room > o.room
 	}
 	if c := cmp.Compare(o.speed, r.speed); c != 0 {
 		return c < 0
@@ -55,12 +64,12 @@ func (h *ranked) remove(k int) {
 
 // changed brings the rank at k up to date with its host, and takes it out when
 // the host is full.
-func (h *ranked) changed(k int, host *Host) {
+func (h *ranked) changed(k int, host *Host, byRoom bool) {
 	if host.Free <= 0 {
 		h.remove(k)
 		return
 	}
-	(*h)[k] = rankOf(host, (*h)[k].at)
+	(*h)[k] = rankOf(host, (*h)[k].at, byRoom)
 	h.fix(k)
 }
 

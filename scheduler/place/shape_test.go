@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // must not run on members that do not exist, another one for each, go where they
 // would go.
 func TestShapesChangeNothing(t *testing.T) {
-	for _, spec := range append(Names(), "fcfs:order=turn,ahead=yes", "random:ahead=yes", "uptime:ahead=yes") {
+	for _, spec := range append(Names(), "fcfs:order=worst", "fcfs:order=turn,ahead=yes", "random:ahead=yes", "uptime:ahead=yes") {
 		rapid.Check(t, func(t *rapid.T) {
 			hosts, queue := drawRound(t)
 			salted := slices.Clone(queue)
@@ -37,10 +38,16 @@ func TestShapesChangeNothing(t *testing.T) {
 func TestFCFSTakesTheFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hosts, queue := drawRound(t)
-		got := placed((&FCFS{}).Place(time.Time{}, &list{tasks: queue}, hosts, Unknown{}, nil))
+		worst := rapid.Bool().Draw(t, "worst fit")
+		got := placed((&FCFS{WorstFit: worst}).Place(time.Time{}, &list{tasks: queue}, hosts, Unknown{}, nil))
 		var want []Placement
 		for i := range queue {
-			slices.SortFunc(hosts, func(a, b Host) int { return better(&a, &b) })
+			slices.SortFunc(hosts, func(a, b Host) int {
+				if worst {
+					return cmp.Or(cmp.Compare(min(b.Idle(), b.Free), min(a.Idle(), a.Free)), better(&a, &b))
+				}
+				return better(&a, &b)
+			})
 			if k := slices.IndexFunc(hosts, func(h Host) bool { return h.Fits(&queue[i]) }); k >= 0 {
 				want = append(want, Placement{Task: queue[i].ID, Peer: hosts[k].Peer})
 				hosts[k].Take(&queue[i])

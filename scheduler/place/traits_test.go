@@ -19,6 +19,7 @@ func TestTraits(t *testing.T) {
 		{spec: "fastest"}, {spec: "random"}, {spec: "uptime"},
 		{spec: "fcfs", functions: "N"},
 		{spec: "fcfs:order=turn", functions: "N"},
+		{spec: "fcfs:order=worst"},
 		{spec: "fcfs:order=idle,patience=3", patience: 3, functions: "R"},
 		{spec: "fcfspp:n=3", predictor: "tde:n=3", again: again},
 		{spec: "flp", predictor: "tde", again: again, functions: "L"},

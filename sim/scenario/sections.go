@@ -145,6 +145,7 @@ func (r *reader) readClass(where string, node ast.Node) *task.Error {
 		{"work", r.duration(&c.Work, 1)},
 		{"law", r.law(&c.WorkLaw)},
 		{"weight", r.count(&c.Weight, 1, task.MaxWeight)},
+		{"slots", r.count(&c.Slots, 1, task.MaxSlots)},
 		{"memory", r.size(&c.Memory)},
 		{"state", r.size(&c.State)},
 	})

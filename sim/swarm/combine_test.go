@@ -42,3 +42,23 @@ func TestPoliciesCombine(t *testing.T) {
 		}
 	}
 }
+
+// A job with a limit of slots leaves the others to a job without one, which ends first.
+func TestJobsTakeNoMoreSlotsThanTheyWant(t *testing.T) {
+	once := func(name string, slots int) sim.Class {
+		return sim.Class{Name: name, Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 10 * time.Minute,
+			Tasks: 12, Slots: slots}
+	}
+	for _, chunking := range []string{"", "gss"} {
+		s := scenario(hosts(t, 4*time.Hour, repeat(6, always)...), once("small", 2), once("large", 0))
+		s.Placement, s.Migration, s.Chunking = "fcfs", "none", chunking
+		r, _ := mustRun(t, s, Options{Submitters: 1, Found: true, Speedup: 10})
+		if r.Succeeded != 24 {
+			t.Errorf("%d of 24 tasks succeeded", r.Succeeded)
+		}
+		// Twelve tasks, two at a time, take an hour. Without the limit all 24 take 40 minutes on six members.
+		if last := time.Duration(r.Response.Max * float64(time.Second)); last < time.Hour || last > 80*time.Minute {
+			t.Errorf("chunking %q: the last task ended after %v, want an hour to 80 minutes", chunking, last)
+		}
+	}
+}

@@ -107,10 +107,10 @@ func (w *world) submit(batch []sim.Arriving) {
 	if impossible {
 		return
 	}
-	guess, class, weight := batch[0].Work, "", 0
+	guess, class, weight, slots := batch[0].Work, "", 0, 0
 	if c := batch[0].Class; c >= 0 {
 		is := &w.s.Workload.Classes[c]
-		guess, class, weight = is.Work, is.Name, is.Weight
+		guess, class, weight, slots = is.Work, is.Name, is.Weight, is.Slots
 	}
 	if memory == 0 {
 		memory = leastMemory
@@ -118,7 +118,7 @@ func (w *world) submit(batch []sim.Arriving) {
 	nonce := make([]byte, task.NonceSize)
 	binary.BigEndian.PutUint64(nonce, w.tasks[len(w.tasks)-len(batch)].number)
 	j.spec = &task.Job{
-		Name: "task", Overlay: w.opt.Overlay, Class: class, Weight: weight, Module: module, Outputs: []string{"stdout"},
+		Name: "task", Overlay: w.opt.Overlay, Class: class, Weight: weight, Slots: slots, Module: module, Outputs: []string{"stdout"},
 		Work: max(1, w.machines(guess)), Memory: memory, Replicas: 1, Retries: retries,
 		Checkpoint: task.Checkpoint{Off: !w.canSave}, Submitted: task.At(w.clock), Nonce: nonce,
 		Sweep: task.Sweep{Repeat: uint64(len(batch))},

@@ -349,6 +349,7 @@ class JobTasksListResult(TypedDict, total=False):
 class JobTasksList(TypedDict, total=False):
     attempts: List[JobTasksListAttempt]
     audited: bool
+    completed: float
     index: int
     missing: List[str]
     params: Dict[str, str]
@@ -377,6 +378,7 @@ class Job(TypedDict, total=False):
     reason: str
     removed: int
     reruns: int
+    slots: int
     stages: List[JobStage]
     state: str
     submitted: str
@@ -526,6 +528,7 @@ class OverlayRules(TypedDict, total=False):
     priorities: bool
     replicas: int
     revoke_invitations: bool
+    slots_each: int
     trusted: List[str]
     verify: str
 
@@ -558,6 +561,7 @@ class Plan(TypedDict, total=False):
 
 
 class PlanRequest(TypedDict, total=False):
+    at_once: int
     job: Any
     memory_bytes: int
     overlay: str

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/plot"
 	"godwit/lab/testbed"
 	"godwit/lab/testbed/plan"
 	"godwit/migrate"
@@ -28,7 +30,9 @@ type Options struct {
 	Scenario string // file
 	Speedup  float64
 	Minutes  float64
-	OneSeed  bool // the options' seed goes before the file's
+	OneSeed  bool   // the options' seed goes before the file's
+	Plot     string // picture of the usage of slots, .png or .svg; "": none
+	CSV      string // table of the usage of slots; "": none
 }
 
 // A program is a scenario of sites on real nodes: jobs that divide what local users
@@ -206,6 +210,9 @@ func (p *program) text(j *job) string {
 
 // Run plays the scenario, and prints what came of it.
 func (o *Options) Run(ctx context.Context, out, log io.Writer) (err error) {
+	if err := plot.CheckName(o.Plot); err != nil {
+		return err
+	}
 	e, err := o.read()
 	if err != nil {
 		return err
@@ -224,5 +231,18 @@ func (o *Options) Run(ctx context.Context, out, log io.Writer) (err error) {
 		return err
 	}
 	// What was measured before something failed is told all the same.
-	return errors.Join(err, o.Tell(out, rep, rep.print))
+	return errors.Join(err, o.saveUsage(rep), o.Tell(out, rep, rep.print))
+}
+
+// saveUsage writes the files of the usage of slots that the options name.
+func (o *Options) saveUsage(rep *report) (err error) {
+	if o.CSV != "" {
+		if err = files.Write(o.CSV, rep.writeUsage); err != nil {
+			err = fmt.Errorf("writing the usage of slots: %w", err)
+		}
+	}
+	if o.Plot != "" {
+		err = errors.Join(err, plot.Save(o.Plot, rep.charts()...))
+	}
+	return err
 }

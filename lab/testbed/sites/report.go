@@ -43,6 +43,7 @@ type runReport struct {
 	CountedS float64     `json:"counted_s"`
 	Jobs     []jobReport `json:"jobs"`
 	fairness
+	Usage usage `json:"usage"` // of slots over time
 	// Published is what the file says was published of this load under this policy.
 	Published *publishedFairness `json:"published,omitempty"`
 }
@@ -148,6 +149,7 @@ func (b *player) count(i int, bags []*bag, jobs []message.JobStatus, end time.Ti
 		rep.Jobs = append(rep.Jobs, d)
 	}
 	rep.fairness = fairnessOf(throughput, preempted)
+	rep.Usage = *b.usage(i, bags, jobs)
 	if p, ok := b.e.Loads[r.load].Published[r.policy]; ok {
 		rep.Published = publishedOf(&p)
 	}

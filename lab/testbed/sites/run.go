@@ -36,6 +36,8 @@ type player struct {
 	owned []float64   // part of the hosts' time that owners had, of each run
 	of    task.CID    // the overlay; "" until it is founded
 	rules node.OverlayRules
+
+	histories []*trace.History // of each node, in real time
 }
 
 const (
@@ -99,7 +101,7 @@ func (b *player) begun(ctx context.Context, dir, runner string, lead time.Durati
 	if err != nil {
 		return err
 	}
-	b.sw.Dir = dir
+	b.sw.Dir, b.histories = dir, histories
 	if err := b.start(ctx, runner, histories); err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func TestBagsCount(t *testing.T) {
 	p := planKoala(t, "koala-two.yaml", false)
 	p.speedup, p.e.Base.Warmup = 10, 20*time.Second
 	at := func(s int) time.Time { return day0.Add(time.Duration(s) * time.Second) }
-	b := &player{program: p, begin: []time.Time{day0}, owned: []float64{0.25},
+	b := &player{program: p, begin: []time.Time{day0}, owned: []float64{0.25}, histories: []*trace.History{{}},
 		sw: &testbed.Swarm{Nodes: []*testbed.Node{{Ready: testbed.Ready{PeerID: "a"}}}}}
 	job := func(attempts ...message.AttemptStatus) message.JobStatus {
 		return message.JobStatus{State: message.JobRunning, TasksList: []message.TaskStatus{{Attempts: attempts}}}
@@ -163,6 +163,62 @@ func TestBagsCount(t *testing.T) {
 	if err := full.print(&out); err != nil || !strings.Contains(out.String(), "Free  sep") &&
 		!strings.Contains(out.String(), "Free") {
 		t.Errorf("%v:\n%s", err, out.String())
+	}
+}
+
+// The slots of an interval are divided among local users, jobs and nobody.
+func TestUsageSumsUpToAllSlots(t *testing.T) {
+	p := planKoala(t, "koala-two.yaml", false)
+	p.slots, p.speedup, p.length = 2, 10, 1200*time.Second // an interval is a second
+	at := func(s float64) time.Time { return day0.Add(time.Duration(s * float64(time.Second))) }
+	away, owned := &trace.History{}, &trace.History{}
+	clock.Note(away, day0, trace.Available, 1)
+	clock.Note(owned, day0, trace.Available, 1)
+	clock.Note(owned, at(2), trace.UserPresent, 0)
+	clock.Note(owned, at(4.5), trace.Available, 1)
+	away.Extend(at(200))
+	owned.Extend(at(200))
+	b := &player{program: p, begin: []time.Time{day0}, owned: []float64{0}, histories: []*trace.History{away, owned},
+		sw: &testbed.Swarm{Nodes: []*testbed.Node{{Ready: testbed.Ready{PeerID: "a"}}, {Ready: testbed.Ready{PeerID: "b"}}}}}
+	ran := func(worker string, from, to float64) message.AttemptStatus {
+		a := message.AttemptStatus{Worker: task.PeerID(worker), Start: at(from - 0.1), Began: at(from), Outcome: "completed"}
+		if to > 0 {
+			a.End = at(to)
+		}
+		return a
+	}
+	refused := ran("a", 0, 9)
+	refused.Outcome = measure.OutcomeRefused
+	queued := message.AttemptStatus{Worker: "b", Start: at(5)} // given ahead to a node that is full
+	job := func(attempts ...message.AttemptStatus) message.JobStatus {
+		return message.JobStatus{State: message.JobRunning, TasksList: []message.TaskStatus{{Attempts: attempts}}}
+	}
+	u := b.usage(0, []*bag{{job: &p.jobs[0]}, {job: &p.jobs[1]}}, []message.JobStatus{
+		job(ran("a", 0.5, 2), refused, ran("b", 1, 6), ran("elsewhere", 0, 9)),
+		job(ran("b", 5, 0), queued),
+	})
+	for k, want := range [][4]float64{ // local, jobs, idle
+		{0, 0.5, 0, 3.5}, {0, 2, 0, 2}, {2, 0, 0, 2}, {2, 0, 0, 2}, {1, 0.5, 0, 2.5}, {0, 2. / 3, 4. / 3, 2}, {0, 0, 2, 2},
+	} {
+		for i, got := range []float64{u.Local[k], u.Jobs[0][k], u.Jobs[1][k], u.Idle[k]} {
+			if math.Abs(got-want[i]) > 1e-6 {
+				t.Errorf("interval %d: %v has %v slots, want %v", k, i, got, want[i])
+			}
+		}
+	}
+	rep := p.report()
+	rep.Runs = []runReport{{Load: "Free", Fairness: "sep", Seed: 1, Usage: *u, Jobs: []jobReport{{Name: "one"}, {Name: "=two"}}}}
+	var out bytes.Buffer
+	if err := rep.writeUsage(&out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	if len(lines) != intervals+2 || lines[0] != "load,fairness,seed,second,local,one,'=two,idle" ||
+		lines[6] != "Free,sep,1,50,0,0.667,1.333,2" {
+		t.Errorf("%d lines: %q, %q", len(lines), lines[0], lines[6])
+	}
+	if charts := rep.charts(); len(charts) != 1 || len(charts[0].Curves) != 4 || charts[0].Curves[0].Y[2]*float64(rep.Slots) != 200 {
+		t.Errorf("%+v", charts)
 	}
 }
 
