@@ -230,6 +230,10 @@ func (w *watcher) askJobs(job string) {
 	w.ask(200, "POST", "/v1/jobs/copies/cancel", "")
 	w.ask(404, "POST", "/v1/jobs/none/cancel", "")
 	w.ask(400, "POST", "/v1/jobs/copies/cancel?soon=perhaps", "")
+	w.ask(409, "POST", "/v1/jobs/copies/cancel?tasks=0-1", "") // they have ended
+	for _, tasks := range []string{"x", "5-2", "1,,2", "-1", "1-", "99999999999999999999"} {
+		w.ask(400, "POST", "/v1/jobs/copies/cancel?tasks="+tasks, "")
+	}
 	var page OutputPage
 	if err := json.Unmarshal(w.ask(200, "GET", "/v1/jobs/copies/outputs", ""), &page); err != nil {
 		w.t.Fatal(err)

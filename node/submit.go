@@ -14,6 +14,7 @@ import (
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -249,6 +250,30 @@ func (ss *submissions) Cancel(ctx context.Context, id task.JobID, soon bool) err
 		err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
 	}
 	return err
+}
+
+// ErrNotRemoved is returned if no task is removed.
+var ErrNotRemoved = errors.New("node: no task is removed")
+
+// RemoveTasks ends tasks of a job that this node submitted and that have not ended: none of them begins, and what runs
+// of them is dropped. It returns their number.
+func (ss *submissions) RemoveTasks(ctx context.Context, id task.JobID, tasks []message.Range) (n uint64, err error) {
+	if e := ss.do(ctx, func() {
+		m := ss.overlays.submitted(id)
+		if m == nil {
+			err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
+			return
+		}
+		why := ""
+		if n, why = submitter.Removable(m.Submitter(), id, tasks); why != "" {
+			err = fmt.Errorf("%w: %s", ErrNotRemoved, why)
+			return
+		}
+		m.step(m.Submitter(), message.RemoveTasks{Job: id, Tasks: tasks})
+	}); e != nil {
+		return 0, e
+	}
+	return n, err
 }
 
 // ErrRunning is returned for forgetting a job that is not over.

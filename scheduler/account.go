@@ -79,8 +79,17 @@ func (t *jobTable) heardFrom(j *job) {
 	}
 }
 
-// priorityOf is the priority of a job that counts, under the overlay's rules.
+// priorityOf returns the priority of a job that counts now: its own, raised by aging.
 func (cs *claims) priorityOf(j *job) int {
+	own := cs.ownPriority(j)
+	if own == lastPriority {
+		return own
+	}
+	return min(own+cs.raised(j), max(own, task.MaxPriority))
+}
+
+// ownPriority returns the priority of a job under the overlay's rules.
+func (cs *claims) ownPriority(j *job) int {
 	r := &cs.c.cfg.Rules
 	switch {
 	case !r.Open:
@@ -125,11 +134,12 @@ func (cs *claims) rankAll() {
 
 // unheeded says what of a job's wishes does not count, or "".
 func (cs *claims) unheeded(j *job) string {
+	own := cs.ownPriority(j)
 	switch r := &cs.c.cfg.Rules; {
 	case !r.Open:
-	case j.priority == lastPriority:
+	case own == lastPriority:
 		return "this leader knows the job by the word of others alone: jobs of submitters that it has heard go first"
-	case j.priority != j.spec.Priority:
+	case own != j.spec.Priority:
 		return fmt.Sprintf("its priority of %d does not count: the overlay is open to everybody, so all jobs are equal "+
 			"unless its rules say priorities: true", j.spec.Priority)
 	}

@@ -229,8 +229,8 @@ func endOfFirst(tb testing.TB, h *host) message.Event {
 		Ended: []message.Ending{{Attempt: l.attempt, Result: r}}}}}
 }
 
-// crowdedCoordinator returns a coordinator of so many jobs that wait for one member.
-func crowdedCoordinator(b testing.TB, jobs, slots int) (*Coordinator, *host) {
+// crowdedCoordinator returns a coordinator of so many jobs that wait for one member. Each job is changed first.
+func crowdedCoordinator(b testing.TB, jobs, slots int, change ...func(k int, j *task.Job)) (*Coordinator, *host) {
 	cfg := scripted()
 	cfg.MaxJobs = jobs
 	key, self := schedtest.Identity(0)
@@ -240,6 +240,9 @@ func crowdedCoordinator(b testing.TB, jobs, slots int) (*Coordinator, *host) {
 		rec := schedtest.Job(b, key, 10_000, func(j *task.Job) {
 			j.Nonce[0], j.Nonce[1], j.Work = byte(k), byte(k>>8),
 				time.Hour
+			for _, f := range change {
+				f(k, j)
+			}
 		})
 		for _, e := range c.Step(schedtest.Start,
 			&message.Received{From: self, Message: &message.Message{Submit: &message.Submit{Record: rec}}}) {

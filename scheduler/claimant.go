@@ -15,6 +15,9 @@ type claims struct {
 	queue   turns[*claimant] // who has jobs with waiting tasks
 	waits   int              // tasks of these
 	byClass *classQueue      // see placeByClass; nil: jobs have their turns
+
+	aging  bool   // a reminder to look at the age of jobs is set
+	fallen []*job // that were served in this Step and had a raised priority
 }
 
 // A claimant is who slots are divided among, by the overlay's rule of fairness: a job,

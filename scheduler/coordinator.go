@@ -61,6 +61,7 @@ type reminder struct {
 	tail   bool              // look at the tails of jobs
 	ask    bool              // ask the placement policy again
 	shares bool              // look who has how many slots
+	aging  bool              // look which jobs have waited for long
 	// divided is a job whose submitter is in another cell: say again what runs of it
 	divided task.JobID
 }

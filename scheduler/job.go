@@ -80,6 +80,8 @@ type turn struct {
 	claim  *claimant
 	// priority is the one that counts: see claims.priorityOf.
 	priority int
+	// unserved is when a task of the job was last placed, or when the job began to wait after that.
+	unserved time.Time
 	// stopped counts its tasks that were stopped for others with nothing saved.
 	stopped int
 	place   int

@@ -125,6 +125,7 @@ func (d *dispatch) placeOne(view *queueView, p place.Placement) {
 	d.c.term.seq++
 	why := d.partOf(view, ref, p.Reason)
 	l := d.c.addLease(j, h, ref.index, message.Attempt{Epoch: d.c.term.epoch, Seq: d.c.term.seq}, why, nil)
+	d.c.claims.served(j)
 	l.sizedFor()
 	d.bePatient(l)
 	d.c.post(l)

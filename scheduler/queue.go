@@ -30,7 +30,7 @@ func (cs *claims) enqueue(j *job) {
 		j.ledger.Facts.IsEnding() {
 		return
 	}
-	j.queued = true
+	j.queued, j.unserved = true, cs.c.now
 	cs.joins(j)
 	cs.sumUp(j)
 	cs.byClass.add(j)
@@ -56,6 +56,9 @@ func (cs *claims) dequeue(j *job) {
 	cs.rests(j)
 	cs.sumUp(j)
 	cs.byClass.remove(j)
+	if cs.agingEvery() > 0 {
+		j.priority = cs.priorityOf(j) // a job that does not wait has no raised priority
+	}
 	cs.unclaim(j)
 }
 

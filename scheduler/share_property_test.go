@@ -117,8 +117,8 @@ func newSharing(tb testing.TB, t *rapid.T) *sharing {
 // govern has any policy of fairness from now on.
 func (s *sharing) govern(t *rapid.T) {
 	spec := rapid.SampledFrom(append(share.Names(), "sep:of=holdings")).Draw(t, "policy")
-	params := rapid.SampledFrom([]string{"", "per=owner", "shrink=arrival", "guard=cap,load=60",
-		"guard=gate,load=60,per=owner,shrink=arrival"}).Draw(t, "parameters")
+	params := rapid.SampledFrom([]string{"", "per=owner", "shrink=arrival", "aging=1s", "guard=cap,load=60",
+		"aging=2s,guard=gate,load=60,per=owner,shrink=arrival"}).Draw(t, "parameters")
 	if params != "" {
 		spec += map[bool]string{true: ",", false: ":"}[spec == "sep:of=holdings"] + params
 	}

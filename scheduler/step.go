@@ -44,12 +44,14 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	c.members.doubtIfDue()
 	c.migration.scanIfDue()
 	c.dispatch.placeWaiting()
+	c.claims.settleAged()
 	c.dispatch.makeRoom()
 	c.migration.tailsIfDue()
 	c.dispatch.teach()
 	c.dispatch.askAgain()
 	c.dispatch.recall()
 	c.dispatch.recalling.arm()
+	c.claims.armAging()
 	c.migration.arm()
 	c.table.endEnding()
 	c.replicas.FollowFirst()
@@ -109,6 +111,8 @@ func (c *Coordinator) remind(r reminder) {
 		c.migration.tailDue = true
 	case r.shares:
 		c.dispatch.recalling.look()
+	case r.aging:
+		c.claims.age()
 	case r.ask:
 		c.dispatch.asking, c.dispatch.widened = false, true
 	case r.sought != nil:

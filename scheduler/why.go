@@ -223,8 +223,10 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	bars := c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)
 	failed := slices.DeleteFunc(failedOn(j, i, c.now), func(p task.PeerID) bool { return j.worksOn(i, p) })
 	out := j.whoseTurn(q.unforeseen(i, bars, q.avoiding(j.spec.MemoryOf(i), bars, failed)))
-	if reason := c.claims.unheeded(j); reason != "" {
-		out = append(slices.Clip(out), Why{Reason: reason})
+	for _, reason := range []string{c.claims.unheeded(j), c.claims.whyAged(j)} {
+		if reason != "" {
+			out = append(slices.Clip(out), Why{Reason: reason})
+		}
 	}
 	if only := j.barred[i].only; len(only) > 0 {
 		out = append(slices.Clip(out), Why{Reason: "the task runs once more, and its submitter drew who may have it",

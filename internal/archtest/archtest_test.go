@@ -345,7 +345,7 @@ var rules = map[string]rule{
 		"scheduler/place", "sim", "task"}},
 
 	"lab/testbed/plan": {own: []string{"internal/failure", "lab/files", "lab/testbed/clock", "lab/testbed/impose",
-		"lab/traces", "migrate", "scheduler/place", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
+		"lab/traces", "migrate", "scheduler/place", "scheduler/share", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
 	"lab/testbed/replay": {own: []string{"api", "internal/failure", "internal/noop", "lab/files", "lab/progress",
 		"lab/submission", "lab/table",

@@ -218,6 +218,9 @@ func (ps *Params) Faster(name string, by float64) (string, error) {
 		values = map[string]string{}
 	}
 	for _, key := range slices.Sorted(maps.Keys(ps.times)) {
+		if ps.times[key] == 0 { // it is off
+			continue
+		}
 		d := time.Duration(math.Round(float64(ps.times[key]) / by))
 		if d < leastTime {
 			return "", fmt.Errorf("%s: %s=%v is %v at %g times the speed: give it %v or more", name, key, ps.times[key], d, by,

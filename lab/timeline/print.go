@@ -193,6 +193,9 @@ func by(w *message.RefutedStatus) string {
 
 // stateOf is the state of a task, with the completed percentage or with how its result stands where that is known.
 func stateOf(t message.TaskStatus) string {
+	if t.Reason == message.RemovedReason {
+		return "removed"
+	}
 	if t.Completed > 0 {
 		return fmt.Sprintf("%s, some %.0f %%", t.State, 100*t.Completed)
 	}
@@ -221,7 +224,7 @@ func taskRows(st message.JobStatus, tasks []message.TaskStatus) [][]string {
 		head := []string{strconv.FormatUint(t.Index, 10), paramsOf(t), stateOf(t)}
 		lacks, before := t.Lacks(), len(rows)
 		if len(t.Attempts) == 0 {
-			rows = append(rows, append(head, "-", "-", cmp.Or(lacks, "-")))
+			rows = append(rows, append(head, "-", "-", cmp.Or(lacks, t.Reason, "-")))
 		}
 		for _, s := range Of([]message.TaskStatus{t}) {
 			when := since(st.Submitted, s.Start) + " to "

@@ -49,6 +49,8 @@ type JobStatus struct {
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
 	Held uint64 `json:"held"`
+	// Removed is the number of tasks that the owner removed. Tasks.Failed includes them.
+	Removed uint64 `json:"removed,omitempty"`
 	// Unchecked is the number of these that nobody has checked yet, until the job is delivered: those that are to be
 	// checked, and those of strangers. 0 for a job whose results are not checked.
 	Unchecked uint64 `json:"unchecked,omitempty"`
@@ -166,6 +168,9 @@ type TaskCounts struct {
 	Done    uint64 `json:"done"`
 	Failed  uint64 `json:"failed"`
 }
+
+// RemovedReason is the reason of a failed task that the job's owner removed, for people.
+const RemovedReason = "removed by its owner"
 
 // A TaskStatus is one task of a job.
 type TaskStatus struct {
@@ -320,6 +325,9 @@ func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
 func (s *JobStatus) NotDone() string {
 	if s.State == JobCancelled {
 		return fmt.Sprintf("%d not done", s.Tasks.Failed)
+	}
+	if s.Removed > 0 {
+		return fmt.Sprintf("%d failed, %d removed", s.Tasks.Failed-min(s.Removed, s.Tasks.Failed), s.Removed)
 	}
 	return fmt.Sprintf("%d failed", s.Tasks.Failed)
 }

@@ -55,6 +55,9 @@ type Terms struct {
 	// Levels says that Grow makes up for what others hold, so that equal claimants
 	// are entitled to slots that others of their priority have.
 	Levels bool
+	// Aging is the interval of waiting after which a claimant's priority is to rise by one; 0 if priorities do not rise.
+	// The caller raises them: Grow sees the raised priorities.
+	Aging time.Duration
 	// Guarded says that Grow may leave idle slots ungranted.
 	Guarded bool
 	// First says who of one priority gets the first slot. Of very many claimants only
@@ -157,6 +160,10 @@ func Parse(s string) (Policy, error) {
 	p, _, err := kinds.Parse(s)
 	return p, err
 }
+
+// Faster returns the specification of the same policy for a world whose time runs so many times as fast: its lengths of
+// time are so many times shorter. The error names one that becomes too short.
+func Faster(s string, by float64) (string, error) { return kinds.Faster(s, by) }
 
 // Names returns the names of all policies, sorted.
 func Names() []string { return kinds.Names() }

@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 		{"lottery", "use one of drf, edf, equal, equipartition-all"},
 		{"gep:guard=on", "one of none, gate, cap"},
 		{"gep:load=0", "from 1 to 100"},
-		{"gep:give=level", `unknown parameter "give": use one of guard, load, local, per, shrink`},
+		{"gep:give=level", `unknown parameter "give": use one of aging, guard, load, local, per, shrink`},
 		{"gep:per=site", "one of job, owner"},
 		{"sep:of=all", "one of idle, holdings"},
 		{"gep:guard", "NAME=VALUE"},

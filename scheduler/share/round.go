@@ -10,7 +10,7 @@ import (
 )
 
 // commonParams are those that every policy has.
-const commonParams = "guard load local per shrink"
+const commonParams = "aging guard load local per shrink"
 
 // dividing is what all policies have in common: priorities, the guard, whose
 // turn it is, and memory.
@@ -33,6 +33,7 @@ func (p *dividing) readCommon(ps *spec.Params) {
 	p.guard.read(ps)
 	p.local = ps.Choice("local", "fair", "proportional", "drastic")
 	p.terms.PerOwner = ps.Choice("per", "job", "owner") == 1
+	p.terms.Aging = ps.Duration("aging", 0)
 	p.terms.OnArrival = ps.Choice("shrink", "none", "arrival") == 1
 	p.terms.EachSite, p.terms.Guarded = p.perSite, p.guard.mode != noGuard
 }

@@ -54,6 +54,8 @@ type submitted struct {
 	state  submittedState
 	have   ledger.Set // results held durably, or in a Persist of this Step
 	failed uint64     // of have
+	// removed are tasks that the owner removed.
+	removed ledger.Set
 	// failures are those of which was heard last, at most message.MaxFailures.
 	failures []message.FailedTask
 	// fetching counts the tasks in Submitter.fetches; lacking are those of them

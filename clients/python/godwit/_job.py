@@ -8,7 +8,7 @@ import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote
 
 from . import _wire as wire
@@ -85,9 +85,13 @@ class Job:
         why: wire.Why = self._transport.json("GET", path)
         return why
 
-    def cancel(self, soon: bool = False) -> None:
-        """Ends the job; with soon what runs goes on to its end, and no more is begun."""
-        self._transport.json("POST", self._path + "/cancel" + ("?soon=true" if soon else ""))
+    def cancel(self, soon: bool = False, tasks: Optional[Iterable[int]] = None) -> None:
+        """Ends the job; with soon what runs goes on to its end, and no more is begun. With tasks only these end, at most
+        10,000 at once; those that have ended stay."""
+        query = "?soon=true" if soon else ""
+        if tasks is not None:
+            query += ("&" if soon else "?") + "tasks=" + ",".join(str(i) for i in sorted(set(tasks)))
+        self._transport.json("POST", self._path + "/cancel" + query)
 
     def add(self, sweep: Optional[Mapping[str, Sequence[object]]] = None, trials: int = 0,
             points: Optional[Mapping[str, Sequence[object]]] = None) -> Job:

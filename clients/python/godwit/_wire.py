@@ -376,6 +376,7 @@ class Job(TypedDict, total=False):
     note: str
     overlay: str
     reason: str
+    removed: int
     reruns: int
     slots: int
     stages: List[JobStage]

@@ -98,6 +98,13 @@ class ClientTest(unittest.TestCase):
             job.add(sweep={"n": [5]})
         self.assertEqual(twice.exception.status, 409)
 
+    def test_cancel_tasks(self) -> None:
+        job = self.client.submit({"name": "fewer", "module": SQUARE, "args": ["{{.n}}"], "sweep": {"n": [3, 4]}})
+        job.wait()
+        with self.assertRaises(godwit.ApiError) as ended:
+            job.cancel(tasks=[1, 0])
+        self.assertEqual(ended.exception.status, 409)
+
     def test_files(self) -> None:
         with tempfile.TemporaryDirectory() as directory:
             long = "long words " * 1000

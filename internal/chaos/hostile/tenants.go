@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -29,6 +30,9 @@ func tenants() []attack {
 // ticks is how much processor time a process must have used to count as one that ran a task.
 const ticks = 50 * time.Millisecond
 
+// restFor is how long processes use no processor time before the next job is submitted.
+const restFor = 300 * time.Millisecond
+
 // playTenants runs jobs of one module for two overlays in turn. The attack succeeds where a process that ran tasks of
 // one overlay runs tasks of the other.
 func playTenants(ctx context.Context, f *field, row *Row) error {
@@ -41,7 +45,10 @@ func playTenants(ctx context.Context, f *field, row *Row) error {
 		if n%2 == 1 && name == last {
 			name = map[string]string{openName: closedName, closedName: openName}[last]
 		}
-		before := f.busyChildren()
+		before, err := f.restingChildren(ctx)
+		if err != nil {
+			return err
+		}
 		// Other results are not reused, and no check of this job runs beside the next one.
 		p, err := f.hunt(ctx, name, 1+f.rng.IntN(4), fmt.Sprintf("env: {RUN: \"%d\"}\nverify: \"off\"\n", n))
 		if err != nil {
@@ -98,6 +105,26 @@ func (f *field) busyChildren() map[child]time.Duration {
 		}
 	}
 	return out
+}
+
+// restingChildren returns the processor time of all processes below the nodes, once none has used any for restFor. A copy
+// of a task whose other run has ended goes on for a while.
+func (f *field) restingChildren(ctx context.Context) (map[child]time.Duration, error) {
+	before := f.busyChildren()
+	for {
+		if err := pause.For(ctx, restFor); err != nil {
+			return nil, err
+		}
+		now := f.busyChildren()
+		rests := true
+		for c, busy := range now {
+			rests = rests && busy == before[c]
+		}
+		if rests {
+			return now, nil
+		}
+		before = now
+	}
 }
 
 // keyNames are the names of the jobs whose keys are compared.

@@ -19,6 +19,7 @@ import (
 	"godwit/lab/traces"
 	"godwit/migrate"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
 	"godwit/sim"
 	machines "godwit/sim/swarm"
 	"godwit/task"
@@ -176,6 +177,11 @@ func (p *Plan) hasten() (err error) {
 	}
 	if s.Migration, err = migrate.Faster(p.Migration, p.Speedup); err != nil {
 		return failure.Usage("`godwit overlay create --help` tells what there is", "%w", err)
+	}
+	if s.Fairness != "" {
+		if s.Fairness, err = share.Faster(p.Scenario.Fairness, p.Speedup); err != nil {
+			return failure.Usage("`godwit overlay create --help` tells what there is", "%w", err)
+		}
 	}
 	if s.Checkpoints.Auto {
 		return failure.Usage("give a length of time, or 0s for none",

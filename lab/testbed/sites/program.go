@@ -194,6 +194,15 @@ func (p *program) policies() (placement, migration string, err error) {
 	return placement, migration, nil
 }
 
+// fairness returns a policy of fairness at the nodes' pace.
+func (p *program) fairness(policy string) (string, error) {
+	out, err := share.Faster(policy, p.speedup)
+	if err != nil {
+		return "", failure.Usage("`godwit overlay create --help` tells what there is", "%s: %w", p.name, err)
+	}
+	return out, nil
+}
+
 // text is a job's file.
 func (p *program) text(j *job) string {
 	checkpoint := "off"

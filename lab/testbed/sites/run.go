@@ -195,7 +195,11 @@ func (b *player) start(ctx context.Context, runner string, histories []*trace.Hi
 // began with. The first leads it then, and does so to the end, as nobody's machine is
 // better.
 func (b *player) found(ctx context.Context) error {
-	b.rules.Name, b.rules.Admission, b.rules.Fairness = testbed.OverlayName, node.AdmitOpen, b.runs[0].policy
+	b.rules.Name, b.rules.Admission = testbed.OverlayName, node.AdmitOpen
+	var err error
+	if b.rules.Fairness, err = b.fairness(b.runs[0].policy); err != nil {
+		return err
+	}
 	b.rules.Coordinators = b.e.Coordinators
 	if len(b.e.Chunkings) > 0 {
 		b.rules.Chunking = b.e.Chunkings[0]
@@ -210,6 +214,10 @@ func (b *player) found(ctx context.Context) error {
 
 // govern has the overlay follow a policy of fairness, and waits until all nodes do.
 func (b *player) govern(ctx context.Context, policy string) error {
+	policy, err := b.fairness(policy)
+	if err != nil {
+		return err
+	}
 	if b.rules.Fairness == policy {
 		return nil
 	}
