@@ -65,7 +65,7 @@ func swarmFlagError(cmd *cobra.Command, err error) error {
 			verbs = append(verbs, "`godwit swarm "+v.Name()+"`")
 		}
 	}
-	const few = 3 // a hint that names more tells nothing
+	const few = 4 // a hint that names more tells nothing
 	if len(verbs) == 0 || len(verbs) > few {
 		return flagError(cmd, err)
 	}

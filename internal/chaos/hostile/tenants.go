@@ -27,8 +27,12 @@ func tenants() []attack {
 	}
 }
 
-// ticks is how much processor time a process must have used to count as one that ran a task.
-const ticks = 50 * time.Millisecond
+// A task of tenantSpin turns takes some 300 ms of processor time, and ticks is the least that counts as a task. Idle processes
+// use less, up to 100 ms while the Go runtime collects garbage every two minutes.
+const (
+	tenantSpin = 6 * usualSpin
+	ticks      = 200 * time.Millisecond
+)
 
 // restFor is how long processes use no processor time before the next job is submitted.
 const restFor = 300 * time.Millisecond
@@ -37,6 +41,11 @@ const restFor = 300 * time.Millisecond
 // one overlay runs tasks of the other.
 func playTenants(ctx context.Context, f *field, row *Row) error {
 	v := &Varied{Seed: f.Seed, Of: "jobs of one module for a closed overlay and an open pool, in turn, on two real nodes"}
+	defer func(usual string) { f.guest = usual }(f.guest)
+	f.guest = filepath.Join(f.dir, "tenant.wasm")
+	if err := os.WriteFile(f.guest, Guest(tenantSpin), 0o600); err != nil {
+		return err
+	}
 	first := ""
 	served := map[child]string{} // the last overlay whose tasks a process ran
 	last := openName
