@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,10 +58,13 @@ func page(r *http.Request, most int) (from uint64, limit int, err error) {
 	return from, min(limit, most), nil
 }
 
+// resolve returns the job that ref names. An addition does not go by the name of the job that it adds tasks to.
 func resolve(ref string, jobs []message.JobStatus) (task.JobID, error) {
 	var found []task.JobID
 	for _, j := range jobs {
-		if matches(ref, j) {
+		if matches(ref, j) && !(j.Adds != "" && ref == j.Name && slices.ContainsFunc(jobs, func(to message.JobStatus) bool {
+			return to.ID == j.Adds && to.Name == j.Name
+		})) {
 			found = append(found, j.ID)
 		}
 	}
@@ -120,4 +124,30 @@ func flagOf(r *http.Request, name string) (bool, error) {
 		return false, inputError(fmt.Errorf("%s must be true or false", name))
 	}
 	return set, nil
+}
+
+// parseTasks reads numbers of tasks and ranges of them, such as "5-20,30".
+func parseTasks(text string) ([]message.Range, error) {
+	const most = 10_000
+	parts := strings.Split(text, ",")
+	if len(parts) > most {
+		return nil, fmt.Errorf("%d ranges of tasks, the most is %d", len(parts), most)
+	}
+	ranges := make([]message.Range, 0, len(parts))
+	for _, part := range parts {
+		first, last, ranged := strings.Cut(part, "-")
+		if !ranged {
+			last = first
+		}
+		from, err := strconv.ParseUint(first, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a task or a range of tasks: write 5, 5-20 or 5-20,30", part)
+		}
+		to, err := strconv.ParseUint(last, 10, 64)
+		if err != nil || to < from || to >= task.MaxTasks {
+			return nil, fmt.Errorf("%q is not a task or a range of tasks: write 5, 5-20 or 5-20,30", part)
+		}
+		ranges = append(ranges, message.Range{From: from, To: to + 1})
+	}
+	return ranges, nil
 }

@@ -195,6 +195,14 @@ func (c *Client) CancelSoon(ctx context.Context, ref string) (task.JobID, error)
 	return reply.ID, err
 }
 
+// CancelTasks ends tasks of a job that the node submitted: of numbers and ranges such as "5-20,30".
+func (c *Client) CancelTasks(ctx context.Context, ref, tasks string) (task.JobID, error) {
+	var reply SubmitReply
+	path := jobPath(ref, "/cancel") + "?" + url.Values{"tasks": {tasks}}.Encode()
+	err := c.call(ctx, http.MethodPost, path, nil, &reply)
+	return reply.ID, err
+}
+
 // CheckMore has the node run so many tasks of a job again beyond the limit for checks, 0 for all that wait for that.
 func (c *Client) CheckMore(ctx context.Context, ref string, tasks uint64) (task.JobID, error) {
 	var reply SubmitReply

@@ -60,6 +60,7 @@ func TestAnswersAreDescribed(t *testing.T) {
 	w.ask(200, "GET", "/v1/jobs/"+job+"/watch", "") // until it has ended
 	w.askJobs(job)
 	w.askRetry()
+	w.askAdditions()
 	w.askFiles(job)
 	tree, err := n.Blocks().PutTree(t.Context(), []blocks.Link{{Name: "a", CID: task.RawCID([]byte("a"))}})
 	if err != nil {
@@ -187,6 +188,18 @@ func (w *watcher) askRetry() {
 	w.ask(400, "POST", "/v1/jobs/copies/checks?tasks=-1", "")
 }
 
+func (w *watcher) askAdditions() {
+	w.t.Helper()
+	w.ask(412, "POST", "/v1/jobs/copies/tasks", `{"trials": 1, "tasks": 7}`)
+	added := w.field("id", "POST", "/v1/jobs/copies/tasks", `{"trials": 1, "points": {"size": ["small"]}, "tasks": 2}`)
+	w.ask(200, "GET", "/v1/jobs/"+added+"/watch", "")
+	w.ask(200, "GET", "/v1/jobs/copies", "") // which lists it
+	w.ask(409, "POST", "/v1/jobs/copies/tasks", `{"sweep": {"size": ["large"]}}`)
+	w.ask(400, "POST", "/v1/jobs/copies/tasks", `{"sweep": {"size": ["huge"]}}`) // no such input
+	w.ask(400, "POST", "/v1/jobs/copies/tasks", `{"trials": 1, "more": [{"task": 0, "trials": 1}]}`)
+	w.ask(404, "POST", "/v1/jobs/none/tasks", `{"trials": 1}`)
+}
+
 func (w *watcher) askJobs(job string) {
 	w.ask(200, "GET", "/v1/jobs", "")
 	w.ask(200, "GET", "/v1/jobs/copies", "")
@@ -217,6 +230,10 @@ func (w *watcher) askJobs(job string) {
 	w.ask(200, "POST", "/v1/jobs/copies/cancel", "")
 	w.ask(404, "POST", "/v1/jobs/none/cancel", "")
 	w.ask(400, "POST", "/v1/jobs/copies/cancel?soon=perhaps", "")
+	w.ask(409, "POST", "/v1/jobs/copies/cancel?tasks=0-1", "") // they have ended
+	for _, tasks := range []string{"x", "5-2", "1,,2", "-1", "1-", "99999999999999999999"} {
+		w.ask(400, "POST", "/v1/jobs/copies/cancel?tasks="+tasks, "")
+	}
 	var page OutputPage
 	if err := json.Unmarshal(w.ask(200, "GET", "/v1/jobs/copies/outputs", ""), &page); err != nil {
 		w.t.Fatal(err)

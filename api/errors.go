@@ -80,6 +80,8 @@ func asError(err error) *Error {
 		e.Kind, e.Status, e.Hint = KindRefused, http.StatusConflict, "`godwit jobs` lists them; `godwit cancel` ends one"
 	case errors.Is(err, node.ErrRunning):
 		e.Kind, e.Status, e.Hint = KindRefused, http.StatusConflict, "`godwit cancel` ends it"
+	case errors.Is(err, node.ErrNotRemoved):
+		e.Kind, e.Status, e.Hint = KindRefused, http.StatusConflict, "`godwit job ID --tasks` lists the tasks"
 	case errors.Is(err, node.ErrUnchecked):
 		e.Kind, e.Status, e.Hint = KindRefused, http.StatusConflict, "`godwit job ID --audit 20` runs tasks of it again"
 	case errors.Is(err, node.ErrAmbiguous):

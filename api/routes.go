@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -34,6 +35,7 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("GET /v1/status", s.status)
 	handle("POST /v1/jobs/{id}/results", s.newResults)
 	handle("POST /v1/jobs/{id}/retry", s.retry)
+	handle("POST /v1/jobs/{id}/tasks", s.addTasks)
 	handle("POST /v1/pause", s.pause)
 	handle("POST /v1/drain", s.drain)
 	handle("POST /v1/resume", s.resume)
@@ -241,6 +243,17 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
 	soon, err := flagOf(r, "soon")
 	if err != nil {
 		return err
+	}
+	if text := r.URL.Query().Get("tasks"); text != "" {
+		tasks, err := parseTasks(text)
+		switch {
+		case err != nil:
+			return inputError(err)
+		case soon:
+			return inputError(errors.New("single tasks end at once, so soon does not go with them"))
+		}
+		_, err = s.node.RemoveTasks(r.Context(), id, tasks)
+		return writeJSON(w, SubmitReply{ID: id}, err)
 	}
 	return writeJSON(w, SubmitReply{ID: id}, s.node.Cancel(r.Context(), id, soon))
 }

@@ -58,7 +58,7 @@ const (
 // data directory, readable by its owner only.
 func NewServer(n *node.Node, dir, addr string, log *slog.Logger) (_ *Server, err error) {
 	s := &Server{node: n, overlays: n, monitoring: newMonitoring(n), log: log, dir: dir, limit: limitOf}
-	if s.token, err = loadToken(filepath.Join(dir, TokenName)); err != nil {
+	if s.token, err = LoadToken(filepath.Join(dir, TokenName)); err != nil {
 		return nil, err
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
@@ -227,8 +227,8 @@ func isToken(text string) bool {
 	return err == nil && len(raw) == tokenBytes && text == strings.ToLower(text)
 }
 
-// loadToken returns the token in the file, or writes a new one if the file has none or is damaged.
-func loadToken(path string) (string, error) {
+// LoadToken returns the token in the file, or writes a new one if the file has none or is damaged.
+func LoadToken(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if token := strings.TrimSpace(string(b)); err == nil && isToken(token) {
 		if err := os.Chmod(path, 0o600); err != nil {

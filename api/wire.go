@@ -2,6 +2,7 @@ package api
 
 import (
 	"godwit/blocks/seal"
+	"godwit/node"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -48,6 +49,31 @@ type RetryRequest struct {
 	Module task.CID `json:"module,omitempty"`
 	// Stage is whose module that is, of a job with stages; "" for the only one of which tasks failed.
 	Stage string `json:"stage,omitempty"`
+}
+
+// An AddRequest says which tasks are added to a job. Sweep, Trials or More has to be given.
+type AddRequest struct {
+	// Sweep has values of axes: each new point gets tasks, of the product with all values of the other axes.
+	Sweep map[string][]string `json:"sweep,omitempty"`
+	// Trials is the number of trials of each new point; 0 means as many as the job's points have. Without Sweep it is
+	// the number of further trials of each point that Points selects.
+	Trials uint64 `json:"trials,omitempty"`
+	// Points selects points by values of axes, by the names that templates have; none selects all.
+	Points map[string][]string `json:"points,omitempty"`
+	// More are numbers of further trials of single points.
+	More []node.MoreTrials `json:"more,omitempty"`
+	// Tasks is the number of tasks that the job has with all additions, as far as the client knows. If it has another
+	// number, the answer is 412 and nothing is added. 0 means that it does not matter.
+	Tasks uint64 `json:"tasks,omitempty"`
+}
+
+// AddReply names the job that has the added tasks.
+type AddReply struct {
+	ID    task.JobID `json:"id"`
+	To    task.JobID `json:"to"` // the job to which they were added
+	Tasks uint64     `json:"tasks"`
+	// Known is the number of points of AddRequest.Sweep that the job had already. They got no tasks.
+	Known uint64 `json:"known,omitempty"`
 }
 
 // SubmitReply names the accepted job.

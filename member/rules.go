@@ -13,7 +13,7 @@ import (
 // Rules is what the scheduler takes from a manifest.
 func Rules(m *overlay.Manifest) scheduler.Rules {
 	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Predictor: m.Predictor, Fairness: m.Fairness, Chunking: m.Chunking,
-		Replicas: m.Replicas, Verify: m.Checks, Open: m.Admission == overlay.Open, Priorities: m.Priorities}
+		Replicas: m.Replicas, Verify: m.Checks, SlotsEach: m.SlotsEach, Open: m.Admission == overlay.Open, Priorities: m.Priorities}
 }
 
 // rules are those that the overlay's coordinator goes by.

@@ -228,6 +228,9 @@ func (q *queries) whole(ctx context.Context, id task.JobID, index *uint64) (w Wh
 	if taken, ok := q.whyTaken(ctx, id, index); ok {
 		return taken, nil
 	}
+	if removed, ok := q.whyRemoved(ctx, id, index); ok {
+		return removed, nil
+	}
 	of, loans, err := q.lentOf(ctx, id)
 	if err != nil {
 		return w, err

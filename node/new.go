@@ -116,7 +116,7 @@ func assemble(d *driver) *Node {
 	n.thankful = newThankful(d, n.overlays)
 	n.queries = &queries{driver: d, overlays: n.overlays}
 	n.seer = newSeer(d, n.past, n.overlays, n.queries)
-	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries}
+	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries, adding: make(chan struct{}, 1)}
 	return n
 }
 

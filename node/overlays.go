@@ -97,7 +97,7 @@ func (m *membership) detail() OverlayDetail {
 	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
 		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Predictor: f.Predictor, Fairness: f.Fairness, Chunking: f.Chunking,
 		Coordinators: f.Group(), Replicas: max(1, f.Replicas), Verify: f.Checks.String(), Priorities: f.Priorities,
-		Cells:     cellsText(f.Undivided),
+		Cells: cellsText(f.Undivided), SlotsEach: f.SlotsEach,
 		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed), Trusted: slices.Clone(f.Trusted),
 	}}
 }
@@ -115,7 +115,7 @@ func (r *OverlayRules) apply(m *overlay.Manifest, now time.Time) {
 	m.Placement, m.Migration, m.Coordinators, m.Replicas = r.Placement, r.Migration, r.Coordinators, r.Replicas
 	m.Predictor = r.Predictor
 	m.Fairness, m.Chunking, m.Priorities = r.Fairness, r.Chunking, r.Priorities
-	m.Undivided = r.Cells == CellsOff
+	m.Undivided, m.SlotsEach = r.Cells == CellsOff, r.SlotsEach
 	m.Checks, _ = r.floor() // which Check has looked at
 	m.Admission, m.Allowed = overlay.Open, nil
 	switch r.Admission {

@@ -94,7 +94,11 @@ type OverlayRules struct {
 	// Priorities has the priorities of jobs count where anybody may join, as they do elsewhere.
 	Priorities bool `json:"priorities"`
 	// Cells says whether an overlay with many members divides into cells: CellsOn ("" too) or CellsOff.
-	Cells     string        `json:"cells"`
+	Cells string `json:"cells"`
+	// SlotsEach is the most slots that the jobs of one submitter may have at a time, in each cell, at most
+	// overlay.MaxSlotsEach; 0 is no limit. It takes AdmitInvited or AdmitListed: with AdmitOpen a submitter has as many keys
+	// as it likes.
+	SlotsEach int           `json:"slots_each,omitempty"`
 	Admission string        `json:"admission"`         // AdmitOpen ("" too), AdmitInvited or AdmitListed
 	Allowed   []task.PeerID `json:"allowed,omitempty"` // of AdmitListed; at most MaxAllowed
 	// RevokeInvitations voids the invitations made so far, of AdmitInvited: who
@@ -141,6 +145,11 @@ func (r *OverlayRules) check() error {
 	switch {
 	case r.Coordinators < 0 || r.Coordinators > MaxCoordinators:
 		return fmt.Errorf("coordinators are 1 to %d, not %d", MaxCoordinators, r.Coordinators)
+	case r.SlotsEach < 0 || r.SlotsEach > overlay.MaxSlotsEach:
+		return fmt.Errorf("the slots of each submitter are 1 to %d, or 0 for no limit, not %d", overlay.MaxSlotsEach, r.SlotsEach)
+	case r.SlotsEach > 0 && r.Admission != AdmitInvited && r.Admission != AdmitListed:
+		return errors.New("a limit on each submitter's slots takes the admission invited or listed: in an open pool a " +
+			"submitter has as many keys as it likes")
 	case r.Replicas < 0 || r.Replicas > task.MaxReplicas:
 		return fmt.Errorf("replicas are 1 to %d, not %d", task.MaxReplicas, r.Replicas)
 	}

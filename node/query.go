@@ -226,7 +226,11 @@ func (q *queries) Job(ctx context.Context, id task.JobID, from uint64, limit int
 		} else {
 			led = bySubmitter(led, q.submitted(ctx, l, &led))
 		}
-		return q.withLent(ctx, l, led, jobQuery{l.overlay, id, from, limit}), nil
+		led = q.withLent(ctx, l, led, jobQuery{l.overlay, id, from, limit})
+		if mine {
+			return q.withRemoved(ctx, led, from, limit)
+		}
+		return led, nil
 	case mine:
 		return q.ownJob(ctx, id, from, limit)
 	}

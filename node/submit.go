@@ -14,6 +14,7 @@ import (
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -41,6 +42,8 @@ type Submission struct {
 	// sealedBy is the key of another job that the inputs and tables are sealed under, if Key is empty: they are sealed
 	// again, under a new key.
 	sealedBy []byte
+	// adds is the job that this one adds tasks to; "" for none.
+	adds task.JobID
 }
 
 // modules are the programs of the job.
@@ -63,6 +66,7 @@ type submissions struct {
 	*driver
 	overlays *overlays
 	queries  *queries
+	adding   chan struct{} // is full while tasks are added
 }
 
 // Submit signs a job and hands it to the overlay's coordinator. It returns
@@ -168,6 +172,7 @@ func (ss *submissions) job(s Submission, of overlay.ID, rules *overlay.Manifest)
 		return nil, err
 	}
 	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
+	job.Adds = s.adds
 	if job.Verify == nil {
 		job.Verify = verifyOf(s.File, rules)
 	} else {
@@ -245,6 +250,30 @@ func (ss *submissions) Cancel(ctx context.Context, id task.JobID, soon bool) err
 		err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
 	}
 	return err
+}
+
+// ErrNotRemoved is returned if no task is removed.
+var ErrNotRemoved = errors.New("node: no task is removed")
+
+// RemoveTasks ends tasks of a job that this node submitted and that have not ended: none of them begins, and what runs
+// of them is dropped. It returns their number.
+func (ss *submissions) RemoveTasks(ctx context.Context, id task.JobID, tasks []message.Range) (n uint64, err error) {
+	if e := ss.do(ctx, func() {
+		m := ss.overlays.submitted(id)
+		if m == nil {
+			err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
+			return
+		}
+		why := ""
+		if n, why = submitter.Removable(m.Submitter(), id, tasks); why != "" {
+			err = fmt.Errorf("%w: %s", ErrNotRemoved, why)
+			return
+		}
+		m.step(m.Submitter(), message.RemoveTasks{Job: id, Tasks: tasks})
+	}); e != nil {
+		return 0, e
+	}
+	return n, err
 }
 
 // ErrRunning is returned for forgetting a job that is not over.

@@ -65,7 +65,12 @@ func ofOwn(led, own message.JobStatus) message.JobStatus {
 	if !message.FinalState(own.State) && message.FinalState(led.State) {
 		led.State = own.State
 	}
-	led.Stages = own.Stages
+	if led.Removed = own.Removed; own.Removed > 0 { // the coordinator counts what it knows no end of as done
+		c := &led.Tasks
+		n := min(c.Done, own.Removed)
+		c.Done, c.Failed = c.Done-n, c.Failed+n
+	}
+	led.Stages, led.Adds, led.Added, led.Trials = own.Stages, own.Adds, own.Added, own.Trials
 	if led.Taken = own.Taken; len(own.Taken) > 0 { // of which the leader hears at the end
 		c := &led.Tasks
 		c.Done, c.Failed = max(c.Done, own.Tasks.Done), max(c.Failed, own.Tasks.Failed)

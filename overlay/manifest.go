@@ -21,6 +21,7 @@ const (
 	// MaxManifestVersion bounds versions, so that a founder who errs can still
 	// count on, and that a version survives JSON.
 	MaxManifestVersion = 1 << 32
+	MaxSlotsEach       = 1 << 20 // slots of one submitter: more than any pool has
 )
 
 // A Manifest says what an overlay is and who may be in it. Its founder signs it,
@@ -62,6 +63,9 @@ type Manifest struct {
 	Priorities bool
 	// Undivided keeps the overlay in a single cell, however many members it has: see CellRule.
 	Undivided bool
+	// SlotsEach is the most slots that the jobs of one submitter may have at a time, in each cell, at most MaxSlotsEach; 0 is
+	// no limit. It is 0 in an Open overlay, where a submitter has as many keys as it likes.
+	SlotsEach int
 
 	Admission Admission
 	// Allowed are the members of a Listed overlay beside its founder, sorted and
@@ -187,6 +191,8 @@ func (m *Manifest) validate() error {
 		return fmt.Errorf("overlay: manifest wants %d coordinators, at most %d", m.Coordinators, MaxGroup)
 	case m.Replicas < 0 || m.Replicas > task.MaxReplicas:
 		return fmt.Errorf("overlay: manifest wants %d replicas, at most %d", m.Replicas, task.MaxReplicas)
+	case m.SlotsEach < 0 || m.SlotsEach > MaxSlotsEach:
+		return fmt.Errorf("overlay: manifest gives each submitter %d slots, at most %d", m.SlotsEach, MaxSlotsEach)
 	case len(m.Trusted) > MaxTrusted || !increasing(m.Trusted):
 		return fmt.Errorf("overlay: manifest has %d members that alone may coordinate, at most %d, sorted and each once",
 			len(m.Trusted), MaxTrusted)
@@ -220,6 +226,9 @@ func (m *Manifest) validateAdmission() error {
 		return fmt.Errorf("overlay: manifest allows %d peers, at most %d", len(m.Allowed), MaxAllowed)
 	case m.Admission != Invited && !m.InvitesFrom.IsZero():
 		return fmt.Errorf("overlay: manifest takes invitations back, but its admission is %v", m.Admission)
+	case m.Admission == Open && m.SlotsEach > 0:
+		return errors.New("overlay: manifest limits the slots of a submitter, but its admission is open, where a submitter " +
+			"has as many keys as it likes")
 	case m.Admission != Open && m.Priorities:
 		return fmt.Errorf("overlay: manifest has priorities count, which they do with admission %v: leave it out",
 			m.Admission)

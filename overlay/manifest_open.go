@@ -39,6 +39,7 @@ type manifestWire struct {
 	Undivided bool `cbor:"21,keyasint,omitempty"`
 
 	Predictor string `cbor:"22,keyasint,omitempty"`
+	SlotsEach int    `cbor:"23,keyasint,omitempty"`
 }
 
 // namedEdition parts the open pools of programs that can lead one another from those that
@@ -128,7 +129,7 @@ func (m *Manifest) wire() (manifestWire, error) {
 		Name: m.Name, Founded: millis(m.Founded), Version: m.Version, Placement: m.Placement, Migration: m.Migration,
 		Coordinators: m.Coordinators, Replicas: m.Replicas, Admission: m.Admission,
 		InvitesFrom: millis(m.InvitesFrom), Signature: m.Signature, Fairness: m.Fairness, Chunking: m.Chunking,
-		Priorities: m.Priorities, Undivided: m.Undivided, Predictor: m.Predictor,
+		Priorities: m.Priorities, Undivided: m.Undivided, Predictor: m.Predictor, SlotsEach: m.SlotsEach,
 	}
 	if v := m.Checks; v != nil {
 		w.Audits, w.Wrong = v.Audits, v.Wrong
@@ -162,7 +163,7 @@ func (w *manifestWire) manifest() (Manifest, error) {
 		Name: w.Name, Founded: fromMillis(w.Founded), Version: w.Version, Placement: w.Placement, Migration: w.Migration,
 		Coordinators: w.Coordinators, Replicas: w.Replicas, Admission: w.Admission,
 		InvitesFrom: fromMillis(w.InvitesFrom), Signature: w.Signature, Fairness: w.Fairness, Chunking: w.Chunking,
-		Priorities: w.Priorities, Undivided: w.Undivided, Predictor: w.Predictor,
+		Priorities: w.Priorities, Undivided: w.Undivided, Predictor: w.Predictor, SlotsEach: w.SlotsEach,
 	}
 	if w.Audits > 0 || w.Wrong > 0 {
 		m.Checks = &task.Verify{Audits: w.Audits, Wrong: w.Wrong}

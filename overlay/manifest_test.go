@@ -29,7 +29,8 @@ func manifestOf(tb interface {
 	return m, key
 }
 
-// TestPrioritiesRule: priorities are let count where they would not anyway, and nowhere else.
+// TestPrioritiesRule: priorities are let count where they would not anyway, and nowhere else. Each submitter's slots are
+// limited only where a submitter has one key.
 func TestPrioritiesRule(t *testing.T) {
 	for _, a := range []Admission{Open, Invited, Listed} {
 		m, key := manifestOf(t, a, nil)
@@ -37,6 +38,14 @@ func TestPrioritiesRule(t *testing.T) {
 		n.Priorities = true
 		if err := n.Sign(key); (err == nil) != (a == Open) {
 			t.Errorf("%v: signed with priorities: %v", a, err)
+		}
+		n = m.Next()
+		n.SlotsEach = MaxSlotsEach
+		if err := n.Sign(key); (err == nil) != (a != Open) {
+			t.Errorf("%v: signed with a limit on each submitter's slots: %v", a, err)
+		}
+		if n.SlotsEach++; n.Sign(key) == nil {
+			t.Errorf("%v: signed with a limit of %d slots", a, n.SlotsEach)
 		}
 	}
 }
@@ -78,6 +87,9 @@ var someManifest = rapid.Custom(func(t *rapid.T) Manifest {
 		m.Trusted = append(m.Trusted, p)
 	}
 	slices.Sort(m.Trusted)
+	if m.Admission != Open {
+		m.SlotsEach = rapid.IntRange(0, MaxSlotsEach).Draw(t, "slots each")
+	}
 	switch m.Admission {
 	case Open:
 		m.Priorities = rapid.Bool().Draw(t, "priorities")

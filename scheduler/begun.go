@@ -1,5 +1,7 @@
 package scheduler
 
+import "time"
+
 // A member is given more tasks than it has slots, so that none of these is idle for a round trip. Those beyond its
 // slots wait there, and are not told as running. What began is known late, from the worker's next report: until then a
 // lease is taken for begun if its member had a slot for it, in the order in which they were given.
@@ -37,8 +39,19 @@ func (l *lease) detached() {
 }
 
 // passSlots gives slots that are free on a host to those that wait there, the first first.
-func passSlots(h *host) {
+func passSlots(h *host, now time.Time) {
 	for i := 0; h.ahead > 0 && h.load-len(h.coming)-h.ahead < h.slots && i < len(h.leases); i++ {
-		h.leases[i].leavesAhead()
+		if l := h.leases[i]; !l.begun {
+			l.slotAt = now
+			l.leavesAhead()
+		}
 	}
+}
+
+// beganAt is when a lease got its slot, as far as is known: else when it was given.
+func (l *lease) beganAt() time.Time {
+	if l.slotAt.IsZero() {
+		return l.start
+	}
+	return l.slotAt
 }

@@ -136,8 +136,8 @@ func (cs *claims) unclaim(j *job) {
 // holds counts slots that a job gets, or with less than 0 gives up, at a host.
 func (cs *claims) holds(j *job, h *host, n int) {
 	cl := cs.claimOf(j)
-	if was := j.room(); was == 0 && n < 0 {
-		cs.c.dispatch.widened = true // members that are idle have not been asked for its tasks
+	if n < 0 && (j.room() == 0 || cs.c.table.slotsLeft(j) == 0) {
+		cs.c.dispatch.widened = true // members that are idle have not been asked for its tasks, or for its submitter's
 	}
 	j.held += n
 	cl.held += n

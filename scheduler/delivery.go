@@ -50,7 +50,7 @@ func (t *jobTable) heldUp(j *job) string {
 		return fmt.Sprintf("its submitter has not fetched %s of results, and the leader keeps no more than %s for all jobs",
 			task.FormatSize(j.weight), task.FormatSize(t.c.cfg.MaxUndelivered))
 	}
-	return ""
+	return t.heldBySlots(j)
 }
 
 // checkAsked ends the wait for a submitter that does not answer.

@@ -50,8 +50,9 @@ type lease struct {
 
 // A seen is what the leader makes of a lease by what it has seen.
 type seen struct {
-	begun   bool // it has a slot of its member's, or had one: see begun.go
-	doubted bool // its task is run elsewhere as well: see doubts.go
+	begun   bool      // it has a slot of its member's, or had one: see begun.go
+	slotAt  time.Time // it got that slot after it had waited for one; zero if it did not wait
+	doubted bool      // its task is run elsewhere as well: see doubts.go
 }
 
 // A grant is what the worker of a lease can show.

@@ -101,7 +101,7 @@ func (m *membership) touchHost(h *host) {
 // settleHost keeps the sets of idle and overfull hosts right. It must be
 // called after each change of slots, load or eligibility.
 func (m *membership) settleHost(h *host) {
-	passSlots(h)
+	passSlots(h, m.c.now)
 	has := room{h.eligible() && h.load < h.slots, h.slots, h.load, h.memory - h.memoryUsed}
 	m.uneven = m.uneven || has != h.settled
 	if has.idle && !m.idle.has(h) {

@@ -115,7 +115,7 @@ func (d *dispatch) placeOne(view *queueView, p place.Placement) {
 		return
 	}
 	j := ref.job
-	if j.worksOn(ref.index, h.peer) || j.room() == 0 {
+	if j.worksOn(ref.index, h.peer) || j.room() == 0 || d.c.table.slotsLeft(j) == 0 {
 		return
 	}
 	if _, ok := j.reads(ref.index); !ok {

@@ -215,7 +215,7 @@ func (q *queueView) here() (place.Task, bool) {
 	}
 	if !q.begun {
 		p.n = min(p.n, j.room())
-		q.begun, q.left = true, p.n
+		q.begun, q.left = true, min(p.n, q.c.table.slotsLeft(j))
 		q.beginJob(j)
 	}
 	for {

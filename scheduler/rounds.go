@@ -151,7 +151,7 @@ func (d *dispatch) requeue() {
 			f.roaming = append(f.roaming, part{job: j, n: given, why: p.why})
 			j.claim.jobs.fix(j.place)
 		case p.n == whole || placed == 0:
-			f.blocked = true
+			f.blocked = f.blocked || d.c.table.heldUp(j) == ""
 			d.putAside(j)
 		default:
 			j.claim.jobs.fix(j.place)

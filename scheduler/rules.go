@@ -35,6 +35,9 @@ type Rules struct {
 	// Verify is how submitters have to check results at least; nil leaves it to the job.
 	Verify *task.Verify
 
+	// SlotsEach is the most slots that the jobs of one submitter may have at a time; 0 is no limit.
+	SlotsEach int
+
 	// Open says that anybody may be a member, under any number of keys. Whatever the
 	// policy, slots are divided among submitters then, and jobs' priorities are void,
 	// unless Priorities has them count.
@@ -76,6 +79,9 @@ func (c *Coordinator) Govern(r Rules) error {
 	}
 	if r.Open != was.Open {
 		c.members.heedAll()
+	}
+	if r.SlotsEach != was.SlotsEach {
+		c.timers.Set(c.now, reminder{ask: true})
 	}
 	if r.Chunking != was.Chunking {
 		for _, j := range c.table.jobs {

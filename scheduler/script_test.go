@@ -142,7 +142,7 @@ func (s *script) run() {
 	case "govern":
 		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration"), Predictor: s.text("predictor"),
 			Fairness: s.list("fairness"),
-			Chunking: s.list("chunking")}
+			Chunking: s.list("chunking"), SlotsEach: s.num("slotseach", 0)}
 		if err := s.c.Govern(s.rules); err != nil {
 			fmt.Fprintln(&s.out, err)
 		}
@@ -234,13 +234,18 @@ func (s *script) run() {
 	case "slots":
 		s.showSlots()
 	case "job":
-		st, _ := s.c.Job(s.jobs[arg(0)], message.Page{})
+		var page message.Page
+		s.d.MaybeScanArgs(s.t, "tasks", &page.Limit)
+		st, _ := s.c.Job(s.jobs[arg(0)], page)
 		fmt.Fprintf(&s.out, "%s %+v reruns=%d useful=%v wasted=%v held=%d final=%v", st.State, st.Tasks, st.Reruns,
 			st.UsefulCPU, st.WastedCPU, st.Held, st.Final)
 		if st.Migrations > 0 {
 			fmt.Fprintf(&s.out, " moved=%d", st.Migrations)
 		}
 		fmt.Fprintln(&s.out)
+		for _, t := range st.TasksList {
+			fmt.Fprintf(&s.out, "%d %s %.2f\n", t.Index, t.State, t.Completed)
+		}
 	default:
 		s.d.Fatalf(s.t, "unknown command %s", s.d.Cmd)
 	}

@@ -93,6 +93,7 @@ type sharing struct {
 	held  []heldTask
 	nonce byte
 	grown *granting
+	given map[task.JobID]bool // jobs of which tasks were placed in the last step
 }
 
 type heldTask struct {
@@ -121,7 +122,8 @@ func (s *sharing) govern(t *rapid.T) {
 	if params != "" {
 		spec += map[bool]string{true: ",", false: ":"}[spec == "sep:of=holdings"] + params
 	}
-	if err := s.c.Govern(Rules{Fairness: spec, Open: rapid.Bool().Draw(t, "open")}); err != nil {
+	each := rapid.SampledFrom([]int{0, 0, 1, 5}).Draw(t, "slots each")
+	if err := s.c.Govern(Rules{Fairness: spec, SlotsEach: each, Open: rapid.Bool().Draw(t, "open")}); err != nil {
 		t.Fatal(err)
 	}
 	if s.c.claims.fair.policy != s.grown { // else it is the one that it was
@@ -132,6 +134,7 @@ func (s *sharing) govern(t *rapid.T) {
 
 func (s *sharing) step(ev message.Event) {
 	var fetches []string
+	s.given = map[task.JobID]bool{}
 	for _, e := range s.c.Step(s.now, ev) {
 		switch e := e.(type) {
 		case message.Fetch:
@@ -139,6 +142,7 @@ func (s *sharing) step(ev message.Event) {
 		case message.Send:
 			if p := e.Message.Place; p != nil {
 				for _, l := range p.Leases {
+					s.given[l.Task.Job] = true
 					s.held = append(s.held, heldTask{slices.Index(s.peers, e.To), l})
 				}
 			}
@@ -255,6 +259,15 @@ func (s *sharing) check() {
 			s.t.Fatalf("a job holds %d, is thought to hold %d; queued: %v; its claimant: %v", held[j], j.held, j.queued, j.claim)
 		}
 	}
+	has := map[task.PeerID]int{}
+	for j, n := range held {
+		has[j.submitter] += n
+	}
+	for j := range held { // a worker may go on with a lease that its submitter has no slot for any more
+		if each := c.cfg.Rules.SlotsEach; each > 0 && s.given[j.id] && has[j.submitter] > each {
+			s.t.Fatalf("a submitter was given a slot and has %d; the rules give it %d", has[j.submitter], each)
+		}
+	}
 	for _, j := range c.table.jobs {
 		if j.spec.Slots > 0 && j.held > j.spec.Slots {
 			s.t.Fatalf("a job holds %d slots and takes at most %d", j.held, j.spec.Slots)
@@ -295,8 +308,8 @@ func (s *sharing) noneIdle() {
 	}
 }
 
-// TestSharesHold: nobody has more placed than it was granted, no job holds more slots than it takes, no slot is idle
-// that a waiting task fits, and what the coordinator counts is what there is.
+// TestSharesHold: nobody has more placed than it was granted, no job holds more slots than it takes, no submitter more
+// than the rules give it, no slot is idle that a waiting task fits, and what the coordinator counts is what there is.
 func TestSharesHold(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newSharing(t, rt)

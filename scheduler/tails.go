@@ -146,7 +146,7 @@ func (m *migration) maySpread(l *lease) bool {
 // checkpoint that is held elsewhere, of so much in all.
 func (m *migration) progressOf(l *lease, work time.Duration) (left, unsaved time.Duration) {
 	h := l.host
-	done := time.Duration(float64(m.c.now.Sub(l.start)) * h.usual())
+	done := time.Duration(float64(m.c.now.Sub(l.beganAt())) * h.usual())
 	if h.speedNow() == 0 {
 		done = min(done, work/2) // for how long it has stood still is not known
 	}

@@ -43,6 +43,9 @@ func (c *Coordinator) Job(id task.JobID, page message.Page) (message.JobStatus, 
 		row := j.ledger.Rows[i]
 		t := message.NewTaskStatus(j.spec, i, j.taskState(i), row.Log, row.Agreed())
 		t.Reason = row.Why(j.ledger.Rule())
+		if t.State == message.JobRunning {
+			t.Completed = c.completed(j, i)
+		}
 		st.TasksList = append(st.TasksList, t)
 	}
 	return st, true

@@ -1,11 +1,14 @@
 package sim
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"godwit/trace"
 )
 
 // imposing is a scenario of two classes on three machines, one of which cannot run
@@ -208,9 +211,67 @@ func TestMachines(t *testing.T) {
 		t.Errorf("machines are up for %v of the time, %v h at once", share, up/ups)
 	}
 	for _, bad := range []Machines{{}, {Names: []string{"x"}, Up: time.Hour}, {Names: []string{"x"}, Up: 1, Down: 1},
-		{Names: []string{"x"}, Up: -1, Down: 1}} {
-		if _, err := bad.Trace(time.Unix(0, 0).UTC(), 1e6*time.Hour); err == nil {
+		{Names: []string{"x"}, Up: -1, Down: 1}, {Names: []string{"x"}, UpLaw: "nothing"}} {
+		if _, err := bad.Trace(time.Unix(0, 0).UTC(), 1000*time.Hour); err == nil {
 			t.Errorf("%+v are made", bad)
 		}
+	}
+}
+
+// TestMachinesByLaw checks each law's means, shape and label: with fixed times all machines fail at once, and with
+// exponential ones the trace is that of no law.
+func TestMachinesByLaw(t *testing.T) {
+	for _, tt := range []struct {
+		up, down Law
+		says     string
+		variance float64 // of a time up, for a mean of 1
+	}{
+		{"", "", "up 50m0s and down 10m0s in the mean, exponential, seed 1", 1},
+		{Exponential, "", "up 50m0s and down 10m0s in the mean, exponential, seed 1", 1},
+		{"weibull:shape=0.7", Fixed, "up 50m0s (weibull:shape=0.7) and down 10m0s (fixed) in the mean, seed 1", 2.14},
+		{"lognormal:sigma=0.5", "weibull", "up 50m0s (lognormal:sigma=0.5) and down 10m0s (weibull) in the mean, seed 1", .284},
+		{UniformWork, UniformWork, "up 50m0s and down 10m0s in the mean, uniform, seed 1", 1. / 3},
+		{Fixed, Fixed, "up 50m0s and down 10m0s in the mean, fixed, seed 1", 0},
+	} {
+		m := &Machines{Names: make([]string, 50), Up: 50 * time.Minute, Down: 10 * time.Minute, Seed: 1,
+			UpLaw: tt.up, DownLaw: tt.down}
+		set, err := m.Trace(time.Unix(0, 0).UTC(), 1000*time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, sum, squares := 0., 0., 0.
+		for _, h := range set.Hosts {
+			for i := range h.History.Len() - 1 { // the last is cut
+				if s := h.History.Spell(i); s.State == trace.Available {
+					x := s.Length().Minutes() / 50
+					n, sum, squares = n+1, sum+x, squares+x*x
+				}
+			}
+		}
+		mean := sum / n
+		if variance := squares/n - mean*mean; math.Abs(mean-1) > .03 || math.Abs(variance-tt.variance) > .1*tt.variance+1e-9 {
+			t.Errorf("%s: a mean of %.3f and a variance of %.3f, want 1 and %.3f", tt.says, mean, variance, tt.variance)
+		}
+		if set.Synthetic != tt.says {
+			t.Errorf("labelled %q, want %q", set.Synthetic, tt.says)
+		}
+	}
+}
+
+// TestMachinesStopAtLimit draws times of which nearly all are 1 ms: a machine's history ends at the limit of spells,
+// long before its end.
+func TestMachinesStopAtLimit(t *testing.T) {
+	m := &Machines{Up: time.Hour, Down: time.Hour, UpLaw: "lognormal:sigma=10", DownLaw: "lognormal:sigma=10"}
+	up, down, err := m.draws()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &trace.History{Host: "x"}
+	start := time.Unix(0, 0).UTC()
+	if err := errors.Join(h.Append(start, trace.Available, 1), m.fail(h, 0, start.Add(longest), up, down, 100)); err != nil {
+		t.Fatal(err)
+	}
+	if h.Len() != 102 {
+		t.Errorf("%d spells, want 102: the first, and one more than the limit", h.Len())
 	}
 }

@@ -22,9 +22,17 @@ func Run(s *Scenario) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.run()
+	if err := w.run(); err != nil {
+		return nil, err
+	}
 	return w.finish()
 }
+
+// ErrStopped is returned by Run if Scenario.Stopped returned true.
+var ErrStopped = errors.New("sim: the run was stopped")
+
+// stopEvery is the number of events between calls of Scenario.Stopped, which take less than a millisecond.
+const stopEvery = 1 << 10
 
 // ErrWholeNodes is what Run returns of a scenario that says what only whole nodes
 // obey: run it with sim/swarm.
@@ -67,13 +75,17 @@ func RunAll(ss []*Scenario, each func(n int, run func(i int))) ([]*Report, error
 
 // run goes through the agenda. Placements come at most once before what leaves
 // at an instant, and again after it if that gave tasks back.
-func (w *world) run() {
-	for {
+func (w *world) run() error {
+	stopped := w.scenario.Stopped
+	for n := uint64(1); ; n++ {
+		if stopped != nil && n%stopEvery == 0 && stopped() {
+			return ErrStopped
+		}
 		stirred := w.widened || len(w.touched) > 0
 		e, ok := w.agenda.first()
 		if !ok {
 			if !stirred || w.now == w.end {
-				return
+				return nil
 			}
 			w.place()
 			continue

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -205,5 +206,19 @@ func TestPSPP(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("scenario %d: got %v, want %v", i+1, got, tt.want)
 		}
+	}
+}
+
+// TestRunStops stops a run: it ends soon after, with an error.
+func TestRunStops(t *testing.T) {
+	s := imposing(t, "gcmu")
+	calls := 0
+	s.Stopped = func() bool { calls++; return calls == 2 }
+	if r, err := Run(s); !errors.Is(err, ErrStopped) || r != nil || calls != 2 {
+		t.Errorf("after %d calls: %v, %v", calls, r, err)
+	}
+	s.Stopped = func() bool { return false }
+	if _, err := Run(s); err != nil {
+		t.Errorf("a run that is not stopped: %v", err)
 	}
 }

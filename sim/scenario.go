@@ -52,6 +52,8 @@ type Scenario struct {
 
 	// Watch, if not nil, is told of every decision as it is made.
 	Watch func(Decision)
+	// Stopped, if not nil, is called periodically during Run. If it returns true, Run returns ErrStopped.
+	Stopped func() bool
 }
 
 // HostRules say what hosts do with tasks.

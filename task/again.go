@@ -43,6 +43,9 @@ func (j *Job) RunAgain() *Again {
 // maxAgainName leaves room for what makes a name of a column differ from the others.
 const maxAgainName = 60
 
+// Runs reports whether the job itself runs tasks of another one.
+func (a *Again) Runs() bool { return a.old }
+
 // Columns are those of the table: a value of each axis or cell of the job, and AgainColumn.
 func (a *Again) Columns() []string { return a.columns }
 

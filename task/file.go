@@ -48,6 +48,7 @@ type File struct {
 	Verify     *Verify  // nil: the overlay's default, or with VerifyOff nothing
 	VerifyOff  bool     // the file has "verify: off"
 	Auditors   []PeerID // of Verify's
+	Trials     *Trials  // nil: each point has Sweep.Repeat trials
 	// Stages are those of a job that has some, each after those that it reads. Module, Args, Env, Files, Stdin,
 	// Outputs and Sweep are empty then.
 	Stages []FileStage
@@ -148,6 +149,7 @@ func (f *File) draft() *Job {
 		Weight:     f.Weight,
 		Slots:      f.Slots,
 		Verify:     f.Verify.by(f.Auditors),
+		Trials:     f.Trials.clone(),
 		Stages:     f.stages(),
 	}
 }

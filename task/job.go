@@ -46,9 +46,15 @@ type Job struct {
 	Sealed []byte `cbor:"23,keyasint,omitempty"`
 	// Verify says how the submitter checks results; nil: not at all.
 	Verify *Verify `cbor:"24,keyasint,omitempty"`
+	// Adds is the job that this one adds tasks to; "" for none. Its sweep has one axis, AgainAxis. Members of a version
+	// that knows no additions refuse it.
+	Adds JobID `cbor:"25,keyasint,omitempty"`
+	// Trials is the rule by which the submitter adds trials to the points of the sweep; nil for none. Sweep.Repeat is
+	// the number with which each point begins. Members of a version that knows no such rules refuse it.
+	Trials *Trials `cbor:"26,keyasint,omitempty"`
 	// Slots is the largest number of leases that the job has at once at a leader, those that wait at a worker
 	// included: 1 to MaxSlots, 0 for no limit.
-	Slots int `cbor:"25,keyasint,omitempty"`
+	Slots int `cbor:"27,keyasint,omitempty"`
 	// Stages are the parts of a job whose tasks read what others of it made, those that read none first. In such
 	// a job Module is the first stage's; Args, Env, Files, Stdin, Outputs and Sweep are empty. A
 	// node of before refuses it: it is not in the form that such a node knows.

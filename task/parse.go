@@ -70,6 +70,7 @@ type reader struct {
 	zip   [][]string    // groups of axes that go together
 	parts time.Duration // of the tasks that are checked; 0: nothing is said of them
 	allow uint32        // of a stage; see Stage.AllowFailed
+	times uint64        // trials of each point, by `trials`; 0: the file does not have it
 }
 
 // errorAtToken returns an error at a token's place.
@@ -79,7 +80,7 @@ func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) 
 
 // keys are the keys of a job file in the order of the manual.
 var keys = []string{
-	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "work",
+	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "trials", "work",
 	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight", "slots",
 	"verify", "confirm", "auditors", "parts", "stages",
 }
@@ -114,6 +115,9 @@ func (r *reader) readTop(node ast.Node) *Error {
 	if e := r.setZip(); e != nil {
 		return e
 	}
+	if e := r.setTrials(); e != nil {
+		return e
+	}
 	return r.setParts()
 }
 
@@ -139,6 +143,8 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 		e = r.readSweep(p.Value)
 	case "zip":
 		e = r.readZip(p.Value)
+	case "trials":
+		e = r.readTrials(p)
 	case "work":
 		r.Work, e = r.duration(p.Value, p.Key)
 	case "memory":

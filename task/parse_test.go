@@ -44,7 +44,7 @@ func TestParseExample(t *testing.T) {
 		"group:<nil> columns:[]} {Name:quality Values:[low high] From:0 Step:0 Count:0 Decimals:0 Table:<nil> " +
 		"Joined:false group:<nil> columns:[]}] Repeat:1 groups:[]} " +
 		"Sources:map[] Work:1m30s Memory:268435456 Replicas:1 Retries:3 Deadline:12h0m0s Timeout:0s Priority:0 " +
-		"Checkpoint:auto Class: Weight:0 Slots:0 Verify:off VerifyOff:false Auditors:[] Stages:[] " +
+		"Checkpoint:auto Class: Weight:0 Slots:0 Verify:off VerifyOff:false Auditors:[] Trials:<nil> Stages:[] " +
 		"source:job.yaml places:map[]}"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -18,12 +18,12 @@ type FileStage struct {
 
 // stageKeys are the keys of a stage in the order of the manual.
 var stageKeys = []string{
-	"module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "each", "by", "of", "after", "memory", "work",
-	"allow_failed",
+	"module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "trials", "each", "by", "of", "after", "memory",
+	"work", "allow_failed",
 }
 
 // programKeys are those of a job file that belong into the stages, if there are any.
-var programKeys = []string{"module", "args", "env", "files", "stdin", "outputs", "sweep", "zip"}
+var programKeys = []string{"module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "trials"}
 
 // A draftStage is a stage of which the needs are names.
 type draftStage struct {
@@ -94,6 +94,13 @@ func (d *draftStage) read(p yamlfile.Pair) *Error {
 		return d.place(faultf("of", "add by: [AXIS], or write after: STAGE for all tasks at once", "groups by no axis"))
 	}
 	if e := d.setZip(); e != nil {
+		return e
+	}
+	if d.Trials != nil {
+		return d.place(faultf("trials", "write trials: 100, or make the stage a job of its own",
+			"stage %s has trials until an interval is narrow, and only jobs without stages can", quote(p.Key)))
+	}
+	if e := d.setTrials(); e != nil {
 		return e
 	}
 	for _, name := range d.of {

@@ -208,7 +208,7 @@ func (a *Axis) check() *fault {
 		return faultf(where, "use letters, digits and _, at most 64, and no digit first",
 			"axis name %s is not an identifier", quote(a.Name))
 	case a.Name == Trial || a.Name == "repeat":
-		return faultf(where, "choose another name; `repeat: N` gives every point N trials, numbered by {{.trial}}",
+		return faultf(where, "choose another name; `trials: N` gives every point N trials, numbered by {{.trial}}",
 			"no axis may be called %q", a.Name)
 	case a.Table != nil && (len(a.Values) > 0 || a.From != 0 || a.Step != 0 || a.Count != 0 || a.Decimals != 0):
 		return faultf(where, "", "axis %s is both a table and something else", a.Name)

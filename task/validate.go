@@ -64,6 +64,7 @@ func (j *Job) checkShape() *fault {
 		j.checkTimes,
 		func() *fault { return j.Verify.check() },
 		j.checkConfirm,
+		j.checkTrials,
 	}
 	for _, check := range checks {
 		if f := check(); f != nil {

@@ -2,6 +2,7 @@
 package apitest
 
 import (
+	"encoding/json"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"godwit/api"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -36,7 +38,7 @@ func Serve(t testing.TB, h http.HandlerFunc) *api.Client {
 }
 
 // Results returns a client of a node that has one page of a job's results, whichever job it is
-// asked for, and the content of some files.
+// asked for, that job's ID, and the content of some files.
 func Results(t testing.TB, page api.Results, files map[task.CID][]byte) *api.Client {
 	t.Helper()
 	first := encode(t, page)
@@ -48,6 +50,10 @@ func Results(t testing.TB, page api.Results, files map[task.CID][]byte) *api.Cli
 				return
 			}
 			http.NotFound(w, r)
+			return
+		}
+		if !strings.HasSuffix(r.URL.Path, "/results") && page.Record != nil { // the job itself
+			json.NewEncoder(w).Encode(message.JobStatus{ID: page.Record.ID()})
 			return
 		}
 		if r.URL.Query().Get("from") == "0" {

@@ -89,7 +89,7 @@ func NewTimeline(tasks []message.TaskStatus, lanes int, now time.Time) Timeline 
 // Brief is a job as a list has it: how it stands, and none of what it is made of.
 func Brief(j message.JobStatus) message.JobStatus {
 	j.Name, j.Reason, j.Error, j.Note = clean(j.Name), clean(j.Reason), clean(j.Error), clean(j.Note)
-	j.Taken, j.Stages, j.Checks, j.Loans, j.Failures, j.TasksList = nil, nil, nil, nil, nil, nil
+	j.Taken, j.Added, j.Stages, j.Checks, j.Loans, j.Failures, j.TasksList = nil, nil, nil, nil, nil, nil, nil
 	return j
 }
 

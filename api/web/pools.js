@@ -32,7 +32,7 @@ function Invite({pool}) {
 const rules = [['admission', 'Admission'], ['placement', 'Placement'], ['migration', 'Migration'],
   ['predictor', 'Predictor'],
   ['fairness', 'Fairness'], ['chunking', 'Chunks'], ['coordinators', 'Coordinators'],
-  ['replicas', 'Runs that must agree'], ['verify', 'Verification']]
+  ['slots_each', 'Slots of each submitter'], ['replicas', 'Runs that must agree'], ['verify', 'Verification']]
 const Rules = ({of}) => html`<dl>${rules.filter(([k]) => of?.[k]).map(([k, name]) => html`
   <div><dt>${name}</dt><dd><${Said} of=${of[k]} most=${60}/></dd></div>`)}</dl>`
 

@@ -12,6 +12,7 @@ const rules = [['admission', 'Who may join', 'who'], ['allowed', 'The list, an I
   ['chunking', 'Chunks', 'policy'], ['coordinators', 'Coordinators', 'number'],
   ['trusted', 'Who alone may coordinate, an ID a line', 'list'], ['replicas', 'Runs that must agree', 'number'],
   ['verify', 'Verification', 'policy'], ['priorities', 'Priorities count where anybody may join', 'flag'],
+  ['slots_each', 'Slots of each submitter at most (0: no limit; not where anybody may join)', 'number'],
   ['revoke_invitations', 'Void all tickets made so far', 'flag']]
 
 const read = {
@@ -40,6 +41,7 @@ function changed(was, given) {
   const now = {...was, ...given}
   if (given.admission && now.admission !== 'listed') now.allowed = []
   if (given.admission && now.admission !== 'open') now.priorities = false
+  if (given.admission && now.admission === 'open') now.slots_each = 0
   return now
 }
 

@@ -1,22 +1,41 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"godwit/api"
+	"godwit/internal/failure"
 )
 
 func newCancel() *cobra.Command {
 	var c clientFlags
 	var soon bool
 	cmd := &cobra.Command{
-		Use:   "cancel ID",
-		Short: "End a job that this node submitted",
+		Use:   "cancel ID[/TASKS]",
+		Short: "End a job that this node submitted, or some of its tasks",
 		Long: `End a job that this node submitted: what runs is stopped. With --soon what runs goes on to its
-end, and no more is begun.`,
+end, and no more is begun.
+
+With ID/5, ID/5-20 or ID/5-20,30 only these tasks end: none that waits begins, and what runs
+of them is dropped. The job ends when all others have ended. Tasks that have ended stay.`,
 		Args: cobra.ExactArgs(1),
+		Example: `  godwit cancel render
+  godwit cancel render/5-20`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withClient(&c, func(client *api.Client) error {
+				ref, tasks, single := strings.Cut(args[0], "/")
+				if single && soon {
+					return failure.Usage("leave it out", "single tasks end at once, without --soon")
+				}
+				if single {
+					id, err := client.CancelTasks(cmd.Context(), ref, tasks)
+					if err != nil {
+						return err
+					}
+					return printID(cmd.OutOrStdout(), id, c.json)
+				}
 				end := client.Cancel
 				if soon {
 					end = client.CancelSoon

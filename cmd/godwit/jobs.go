@@ -56,7 +56,7 @@ func (c *clientFlags) printJobs(cmd *cobra.Command, client *api.Client, jobs []m
 			failed = "-"
 		}
 		rows = append(rows, []string{
-			table.ShortJob(j.ID), j.Name, j.StateText(), fmt.Sprint(j.Tasks.Done), fmt.Sprint(j.Tasks.Running),
+			table.ShortJob(j.ID), linkedName(&j), j.StateText(), fmt.Sprint(j.Tasks.Done), fmt.Sprint(j.Tasks.Running),
 			fmt.Sprint(j.Tasks.Waiting), failed, table.Ago(j.Submitted), toGo,
 		})
 	}
@@ -64,4 +64,20 @@ func (c *clientFlags) printJobs(cmd *cobra.Command, client *api.Client, jobs []m
 		table.Print(out, "JOB NAME STATE DONE RUNNING WAITING FAILED AGE TO-GO", rows)
 	}
 	return nil
+}
+
+// linkedName is a job's name with its links: what it adds tasks to, and how many tasks were added to it.
+func linkedName(j *message.JobStatus) string {
+	name := j.Name
+	if j.Adds != "" {
+		name += " (added to " + table.ShortJob(j.Adds) + ")"
+	}
+	tasks := uint64(0)
+	for _, a := range j.Added {
+		tasks += a.Tasks
+	}
+	if tasks > 0 {
+		name += fmt.Sprintf(" (%d tasks added)", tasks)
+	}
+	return name
 }

@@ -27,6 +27,7 @@ func TestRulesFlags(t *testing.T) {
 		"":                              listed,
 		"--placement fcfspp:t=0.6":      with(func(r *node.OverlayRules) { r.Placement = "fcfspp:t=0.6" }),
 		"--placement= --migration=":     with(func(r *node.OverlayRules) { r.Placement, r.Migration = "", "" }),
+		"--slots-each 8":                with(func(r *node.OverlayRules) { r.SlotsEach = 8 }),
 		"--coordinators 3 --replicas 0": with(func(r *node.OverlayRules) { r.Coordinators, r.Replicas = 3, 0 }),
 		"--replicas=1 --verify 1e-3":    with(func(r *node.OverlayRules) { r.Replicas, r.Verify = 1, "1e-3" }),
 		"--admission open": with(func(r *node.OverlayRules) {

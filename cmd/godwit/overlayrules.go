@@ -25,6 +25,7 @@ type rulesFlags struct {
 	coordinators, replicas int
 	admission, verify      string
 	cells                  string
+	slotsEach              int
 	allow, trust           []string
 	priorities, revoke     bool
 }
@@ -55,6 +56,8 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 		"otherwise all jobs are equal; with another admission they always do")
 	f.StringVar(&r.cells, "cells", "", "`MODE` for pools of more than 500 members: "+node.CellsOn+
 		" (the default) divides them into cells, "+node.CellsOff+" doesn't")
+	f.IntVar(&r.slotsEach, "slots-each", 0, "at most `N` slots at a time for the jobs of one submitter, in each cell; 0 is "+
+		"no limit; not with --admission open")
 	f.StringVar(&r.admission, "admission", "", "`WHO` may join: open (the usual), invited, or listed (see --allow)")
 	f.StringArrayVar(&r.allow, "allow", nil,
 		"`ID` of a peer that may join, for --admission listed (repeatable; together the whole list)")
@@ -63,7 +66,7 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 // given says whether any rule was.
 func (r *rulesFlags) given(f *pflag.FlagSet) bool {
 	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "predictor", "fairness", "chunking", "coordinators",
-		"trust", "replicas", "verify", "priorities", "cells", "admission", "allow"}, f.Changed)
+		"trust", "replicas", "verify", "priorities", "cells", "slots-each", "admission", "allow"}, f.Changed)
 }
 
 // apply changes the rules whose flags were given.
@@ -101,12 +104,18 @@ func (r *rulesFlags) apply(f *pflag.FlagSet, rules *node.OverlayRules) error {
 		if r.admission != node.AdmitOpen {
 			rules.Priorities = false // likewise
 		}
+		if r.admission == node.AdmitOpen {
+			rules.SlotsEach = 0 // an open pool has none
+		}
 	}
 	if given("priorities") {
 		rules.Priorities = r.priorities
 	}
 	if given("cells") {
 		rules.Cells = r.cells
+	}
+	if given("slots-each") {
+		rules.SlotsEach = r.slotsEach
 	}
 	if given("allow") {
 		rules.Allowed = peerIDs(r.allow)

@@ -103,6 +103,9 @@ func printOverlay(w io.Writer, d *node.OverlayDetail) {
 	line("verify", "%s", verifyText(d.Rules.Verify))
 	line("priorities", "%s", prioritiesText(&d.Rules))
 	line("cells", "%s", cmp.Or(d.Rules.Cells, node.CellsOn))
+	if n := d.Rules.SlotsEach; n > 0 {
+		line("slots each", "at most %d slots for the jobs of one submitter", n)
+	}
 	line("admission", "%s", admissionText(&d.Rules))
 	for _, p := range d.Rules.Allowed {
 		line("", "%s", p)

@@ -20,7 +20,8 @@ func newReproduce() *cobra.Command {
 a verdict on each figure. The publications are listed below, with their experiments;
 all is all there are. trust is no publication: it holds audits of simulated workers
 against what the formulas say, which stands in the column of what was published.
-reproduce policies compares the default policies with published ones.
+reproduce policies compares the default policies with published ones. reproduce live
+runs policies on real nodes.
 
 Verdicts:
   equal          the same, to the digits printed
@@ -70,6 +71,6 @@ Schedulers, with their parameters:
 		"how many runs go on at once; what comes out does not depend on it")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed of everything random")
 	fl.BoolVar(&f.JSON, "json", false, "print JSON, one object per figure")
-	cmd.AddCommand(newReproducePolicies(), newReproduceEnds(), newReproduceBags())
+	cmd.AddCommand(newReproducePolicies(), newReproduceEnds(), newReproduceBags(), newReproduceLive())
 	return cmd
 }

@@ -39,10 +39,10 @@ func newRoot() *cobra.Command {
 	add("volunteer", newUp(), newOpen(), newPassword(), newStatus(), newPause(), newResume(), newDrain(), newConfig(),
 		newDoctor(), newPeers(), newHistory(), newForecast(), newCredit(), newService(), newPilot(), newBootstrap(),
 		newVersion(), newUpdate())
-	add("owner", newRun(), newPlan(), newMap(), newJobs(), newJob(), newResults(), newLogs(), newRetry(),
+	add("owner", newRun(), newPlan(), newMap(), newJobs(), newJob(), newResults(), newLogs(), newRetry(), newAdd(),
 		newCancel(), newForget(), newVerify(), newWhy(), newProof(),
 		newOverlay(), newNew(), newBuild(), newInterpreter(), newInspect(), newExec())
-	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce(), newBurn())
+	add("researcher", newSim(), newSwarm(), newExperiment(), newTrace(), newScore(), newReproduce(), newBurn())
 	addCompletions(root)
 	return root
 }

@@ -85,6 +85,9 @@ func (f *runFlags) run(cmd *cobra.Command, client *api.Client, sub *submission.J
 		return err
 	}
 	if f.detach {
+		if sub.File.Trials != nil {
+			p.Note("`godwit add %s --until-narrow` adds trials when these have ended", table.ShortJob(id))
+		}
 		return printID(cmd.OutOrStdout(), id, asJSON)
 	}
 	p.Note("job %s accepted", id)
@@ -96,11 +99,20 @@ func (f *runFlags) run(cmd *cobra.Command, client *api.Client, sub *submission.J
 	}
 	noteWrong(p, end)
 	defer notify(ctx, cmd.ErrOrStderr(), f.tell, end)
-	if asJSON {
-		return errors.Join(collectQuietly(ctx, client, id, f.out), printFinal(ctx, cmd.OutOrStdout(), client, id),
-			submission.Verdict(end))
+	verdict := submission.Verdict(end)
+	if rule := sub.File.Trials; rule != nil {
+		if verdict = untilNarrow(ctx, client, id, rule, p); verdict != nil && ctx.Err() != nil {
+			return verdict
+		}
 	}
-	return errors.Join(deliver(ctx, cmd.OutOrStdout(), client, id, sub, f.out, p), submission.Verdict(end))
+	if asJSON {
+		return errors.Join(collectQuietly(ctx, client, id, f.out), printFinal(ctx, cmd.OutOrStdout(), client, id), verdict)
+	}
+	err = deliver(ctx, cmd.OutOrStdout(), client, id, sub, f.out, p)
+	if err == nil && sub.File.Sweep.Repeat > 1 {
+		err = printPoints(ctx, cmd.OutOrStdout(), client, id)
+	}
+	return errors.Join(err, verdict)
 }
 
 // noteWrong warns of results that a check found wrong, and of those that are not checked.

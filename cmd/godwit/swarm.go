@@ -21,10 +21,10 @@ directory and ports of its own. The nodes end when the command ends.
   run      the nodes do one job
   replay   the nodes come and go as the hosts of a trace do
   classes  each node works on each class of jobs at a rate of its own
+  failures write the up and down times of machines to a file
   sites    the nodes stand at sites, where local users come and go
   sweep    nodes of unequal speed do one sweep, once for each policy of chunks
   local    the nodes' guests run beside jobs of this machine's owner
-  published  published policies decide by histories of days
 
 godwit swarm N is short for godwit swarm run N.`
 	cmd.Example = `  godwit swarm run 5 --tasks 200
@@ -35,7 +35,8 @@ godwit swarm N is short for godwit swarm run N.`
   godwit swarm local 2 --work 2s`
 	cmd.SetFlagErrorFunc(swarmFlagError)
 	verbs := []*cobra.Command{
-		newSwarmRun(), newSwarmReplay(), newSwarmClasses(), newSwarmSites(), newSwarmSweep(), newSwarmLocal(), newSwarmPublished(),
+		newSwarmRun(), newSwarmReplay(), newSwarmClasses(), newSwarmFailures(), newSwarmSites(), newSwarmSweep(),
+		newSwarmLocal(),
 	}
 	for _, v := range verbs {
 		v.Args = explained(v.Args)

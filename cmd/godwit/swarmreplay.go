@@ -76,9 +76,7 @@ the same hosts, arrivals and overlay, with the times that the nodes took to star
 }
 
 func newSwarmClasses() *cobra.Command {
-	o := replay.Options{Plan: plan.Options{
-		Classes: true, JobSize: plan.JobSize, Policy: place.Default, Migration: plan.NoMigration, Ends: plan.EndAsTraced,
-	}}
+	o := replay.Options{Plan: plan.ForClasses("")}
 	cmd := &cobra.Command{
 		Use:   "classes --scenario FILE",
 		Short: "Each node works on each class of jobs at a rate of its own",
@@ -111,41 +109,6 @@ func addReplay(o *replay.Options, cmd *cobra.Command) {
 	f.DurationVar(&p.From, "from", 0, "where the replay begins, after the trace's start")
 	f.BoolVar(&p.CompareSim, "compare-sim", false, "simulate the same, and print both side by side")
 }
-
-func newSwarmPublished() *cobra.Command {
-	var o replay.Published
-	cmd := &cobra.Command{
-		Use:   "published",
-		Short: "Published policies decide by histories of days",
-		Long: `Published policies decide by histories of days. Each policy runs on four nodes of its
-own, which start with ten days of signed history. Each learns the days of the others by
-gossip. Tasks only wait.
-
-Every decision is printed with its forecast. The table counts them by what they rest on,
-and the moves from hosts that left later. The command fails if a policy had to decide
-without the forecast that it wanted. It takes some 3 minutes.`,
-		Args: cobra.NoArgs,
-		Example: `  godwit swarm published
-  godwit swarm published --at-once 1 --speedup 10`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.Run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
-	addBed(&o.Options, cmd)
-	addSeed(&o.Options, cmd, "seed of the nodes' keys and the nodes that jobs are handed to")
-	o.Nodes = publishedNodes
-	f := cmd.Flags()
-	f.StringVar(&o.Scenarios, "scenarios", "examples/scenarios", "directory of the policies' scenario files, zhang-*.yaml")
-	f.Float64Var(&o.Speedup, "speedup", publishedSpeedup, "replayed seconds per second")
-	f.IntVar(&o.AtOnce, "at-once", 4, "number of policies that run at once")
-	return cmd
-}
-
-// The published policies' scenarios have four hosts and last 63 seconds at this speed.
-const (
-	publishedNodes   = 4
-	publishedSpeedup = 20
-)
 
 // pastFlag reads the length of a past.
 type pastFlag time.Duration

@@ -190,7 +190,7 @@ var rules = map[string]rule{
 
 	"api/web": {},
 
-	"api/apitest": {own: []string{"api", "task"}},
+	"api/apitest": {own: []string{"api", "scheduler/message", "task"}},
 
 	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
 
@@ -292,6 +292,8 @@ var rules = map[string]rule{
 
 	"lab/files": {own: []string{"internal/failure", "lab/table", "sim/scenario", "trace"}},
 
+	"lab/trials": {core: true, outside: []string{"gonum.org/v1/gonum/stat/distuv"}},
+
 	"lab/traces": {own: []string{"internal/failure", "lab/files", "lab/plot", "lab/table", "trace"}},
 
 	"lab/progress": {own: []string{"lab/screen", "lab/table", "scheduler/message", "task"}},
@@ -311,8 +313,14 @@ var rules = map[string]rule{
 
 	"lab/submission": {own: []string{"ending", "node",
 		"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
-		"lab/table", "sandbox", "scheduler/ledger",
+		"lab/table", "lab/trials", "sandbox", "scheduler/ledger",
 		"scheduler/message", "task", "task/table"}},
+
+	"lab/experiment": {own: []string{"internal/failure", "lab/testbed", "lab/testbed/impose", "lab/testbed/measure", "lab/testbed/plan",
+		"lab/testbed/replay", "node", "scheduler/place/allot", "sim", "sim/scenario", "task", "trace"}},
+
+	"lab/experiment/remote": {own: []string{"api", "api/door", "internal/failure", "lab/experiment", "lab/testbed/replay",
+		"task"}},
 
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
 		"lab/table", "lab/traces", "overlay", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},

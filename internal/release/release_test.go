@@ -143,7 +143,7 @@ func TestNewer(t *testing.T) {
 		"0.10.0-rc.10": {false, true}, "0.10.0": {false, true}, "1.0.0": {false, true},
 		"v0.0.0-20261127014500-1b1fe82f0123": {false, false}, "v0.0.0-20261127014500-1b1fe82f0123+dirty": {false, false},
 		"0.0.0-20261127014500.g1b1fe82f0123": {false, false},
-		"development": {false, false}, "1b1fe82f0123": {false, false}, "1b1fe82f0123+dirty": {false, false},
+		"development":                        {false, false}, "1b1fe82f0123": {false, false}, "1b1fe82f0123+dirty": {false, false},
 		"":  {false, false},
 		"1": {false, false}, "123456789012": {false, false},
 	} {

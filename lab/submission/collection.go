@@ -25,7 +25,8 @@ type collection struct {
 	how      Gather
 
 	root   *os.Root // of dir, once there is something to write
-	points *Points
+	of     string   // the job that is collected: ref, then what was added to it
+	points *Points  // of that
 	done   Collected
 }
 
@@ -34,17 +35,24 @@ func (c *collection) run(ctx context.Context) (Collected, error) {
 		if c.root != nil {
 			c.root.Close()
 		}
-		if c.points != nil {
-			c.points.Close()
-		}
 	}()
 	through := EachTask
 	if c.how.Follow {
 		through = EachAsItEnds
 	}
-	err := through(ctx, c.client, c.ref, func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) error {
-		return c.take(ctx, spec, sealer, &t)
-	})
+	ids, err := Family(ctx, c.client, c.ref, c.how.Alone)
+	for _, id := range ids {
+		if err == nil {
+			c.of = string(id)
+			err = through(ctx, c.client, c.of, func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) error {
+				return c.take(ctx, spec, sealer, &t)
+			})
+		}
+		if c.points != nil {
+			err = errors.Join(err, c.points.Close())
+			c.points = nil
+		}
+	}
 	return c.done, NotOver(err)
 }
 
@@ -58,7 +66,7 @@ func (c *collection) take(ctx context.Context, spec *task.Job, sealer *seal.Seal
 		c.done.misses(spec, t)
 	}
 	if c.points == nil {
-		if c.points, err = FetchPoints(ctx, c.client, c.ref, spec); err != nil {
+		if c.points, err = FetchPoints(ctx, c.client, c.of, spec); err != nil {
 			return err
 		}
 	}

@@ -77,11 +77,12 @@ type Gather struct {
 	Only   string // pattern of outputs' names, as in a job file; "" for all
 	Flat   bool   // DIR/INDEX-NAME, with - for each / of the name
 	Follow bool   // goes on as results come, until the job is over
+	Alone  bool   // leaves out the jobs that add tasks to this one
 }
 
 // Collect fetches every result of a job, checks it and writes it below dir: DIR/NAME for a
-// job of one task, DIR/INDEX/NAME for a sweep, DIR/STAGE/INDEX/NAME for a job with stages. Nothing that
-// is there is written over: a file of other content ends it with an error.
+// job of one task, DIR/INDEX/NAME for a sweep, DIR/STAGE/INDEX/NAME for a job with stages. Results of jobs that add tasks
+// lie among them. Nothing that is there is written over: a file of other content ends it with an error.
 func Collect(ctx context.Context, client *api.Client, ref, dir string) (Collected, error) {
 	return CollectBy(ctx, client, ref, dir, Gather{})
 }

@@ -240,14 +240,16 @@ func Unchecked(st message.JobStatus) error {
 
 // Verdict turns a job's end into the exit code.
 func Verdict(st message.JobStatus) error {
+	left := st.Tasks.Total - min(st.Removed, st.Tasks.Total) // without tasks that the owner removed
+	failed := st.Tasks.Failed - min(st.Removed, st.Tasks.Failed)
 	switch err := Unchecked(st); {
-	case err != nil && st.Tasks.Failed == 0:
+	case err != nil && failed == 0:
 		return err
-	case st.Tasks.Failed == 0 && st.Tasks.Done == st.Tasks.Total:
+	case failed == 0 && st.Tasks.Done == left && left > 0:
 		return nil
 	case st.Tasks.Done > 0:
 		return &failure.Error{Code: failure.ExitPartly, Err: fmt.Errorf("%d of %d tasks failed (job %s)",
-			st.Tasks.Total-st.Tasks.Done, st.Tasks.Total, st.State),
+			left-min(st.Tasks.Done, left), left, st.State),
 			Hint: fmt.Sprintf("`godwit why %s` tells why", table.ShortJob(st.ID))}
 	}
 	return &failure.Error{Code: failure.ExitFailed, Err: fmt.Errorf("no task succeeded (job %s)", st.State),

@@ -39,6 +39,7 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %s\n",
 		st.StateText(), st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.NotDone())
+	printAdditions(out, &st)
 	printStages(out, st.Stages)
 	for _, t := range st.Taken {
 		fmt.Fprintf(out, "taken      %d results from job %s: these tasks did not run for this one\n", t.Tasks, t.Job)
@@ -94,6 +95,19 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			table.Seconds(most))
 	}
 	fmt.Fprintln(out)
+}
+
+// printAdditions tells the job that this one adds tasks to, and the jobs that add tasks to this one.
+func printAdditions(out io.Writer, st *message.JobStatus) {
+	if st.Adds != "" {
+		fmt.Fprintf(out, "adds       its tasks to job %s\n", st.Adds)
+	}
+	for _, a := range st.Added {
+		fmt.Fprintf(out, "added      %d tasks as job %s, which is %s\n", a.Tasks, a.Job, a.State)
+	}
+	if st.Trials != "" {
+		fmt.Fprintf(out, "trials     %s\n", task.ClipMessage(st.Trials))
+	}
 }
 
 // printStages draws what waits for what, a line for each stage, and how far each is.
@@ -177,8 +191,14 @@ func by(w *message.RefutedStatus) string {
 	return "it went wrong at " + table.ShortPeer(w.By)
 }
 
-// stateOf is the state of a task, with how its result stands where that is known.
+// stateOf is the state of a task, with the completed percentage or with how its result stands where that is known.
 func stateOf(t message.TaskStatus) string {
+	if t.Reason == message.RemovedReason {
+		return "removed"
+	}
+	if t.Completed > 0 {
+		return fmt.Sprintf("%s, some %.0f %%", t.State, 100*t.Completed)
+	}
 	if t.Standing == "" {
 		return t.State
 	}
@@ -204,7 +224,7 @@ func taskRows(st message.JobStatus, tasks []message.TaskStatus) [][]string {
 		head := []string{strconv.FormatUint(t.Index, 10), paramsOf(t), stateOf(t)}
 		lacks, before := t.Lacks(), len(rows)
 		if len(t.Attempts) == 0 {
-			rows = append(rows, append(head, "-", "-", cmp.Or(lacks, "-")))
+			rows = append(rows, append(head, "-", "-", cmp.Or(lacks, t.Reason, "-")))
 		}
 		for _, s := range Of([]message.TaskStatus{t}) {
 			when := since(st.Submitted, s.Start) + " to "

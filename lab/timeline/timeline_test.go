@@ -75,6 +75,18 @@ func TestJobTexts(t *testing.T) {
 	}
 }
 
+// A running task has the percentage of its work that is done, if that is known.
+func TestCompletedIsTold(t *testing.T) {
+	for _, c := range []struct {
+		completed float64
+		want      string
+	}{{0, "running"}, {.454, "running, some 45 %"}, {.9, "running, some 90 %"}} {
+		if got := stateOf(message.TaskStatus{State: message.JobRunning, Completed: c.completed}); got != c.want {
+			t.Errorf("%v: %q, want %q", c.completed, got, c.want)
+		}
+	}
+}
+
 // A job says what the belief in its results rests on that others told.
 func TestToldText(t *testing.T) {
 	st := message.JobStatus{Submitted: submitted, Checks: &message.Checks{}}

@@ -61,7 +61,7 @@ func (b *bench) rerun(t *rerun) error {
 		if err := t.repeat(batch, policy.spec, simulated, n, units, b.Seed, &c.simulated); err != nil {
 			return err
 		}
-		if t.testbed[k] > 0 {
+		if t.testbed[k][4] > 0 {
 			if err := t.repeat(batch, policy.spec, t.emulated(k), testbedRuns, t.ran[k], b.Seed, &c.testbed); err != nil {
 				return err
 			}
@@ -118,7 +118,7 @@ func (t *rerun) judge(b *bench, k int, c *policyColumn) {
 			}
 		}
 	}
-	if t.testbed[k] > 0 {
+	if t.testbed[k][4] > 0 {
 		t.judgeTestbed(b, k, &c.testbed)
 		return
 	}
@@ -183,7 +183,7 @@ func (t *rerun) judgeTestbed(b *bench, k int, r *response) {
 	mean, _ := reproduce.Interval(r[4])
 	near := 0
 	for _, x := range r[4] {
-		if math.Abs(x-t.testbed[k]) <= fifth*t.testbed[k] {
+		if math.Abs(x-t.testbed[k][4]) <= fifth*t.testbed[k][4] {
 			near++
 		}
 	}
@@ -192,15 +192,15 @@ func (t *rerun) judgeTestbed(b *bench, k int, r *response) {
 	note := fmt.Sprintf("a fifth is allowed, as the testbed had one run; emulated: service as long as loops that "+
 		"vary by a fortieth, and %g s more a job", overheads[k])
 	switch {
-	case math.Abs(mean-t.testbed[k]) > fifth*t.testbed[k]:
+	case math.Abs(mean-t.testbed[k][4]) > fifth*t.testbed[k][4]:
 		v, note = reproduce.Differs, testbedReasons[t.name+" "+policies[k].name]
-		if note == "" && least <= t.testbed[k] && t.testbed[k] <= most {
+		if note == "" && least <= t.testbed[k][4] && t.testbed[k][4] <= most {
 			note = "chance: the testbed had one run, and its figure lies between those of the emulated runs"
 		}
 	case k > 0 && t.name == fittedTestbed:
 		v, note = reproduce.Fitted, note+", which are fitted to this figure"
 	}
-	b.Add(v, policies[k].name+", all, response on the testbed", fmt.Sprintf("%.2f", t.testbed[k]),
+	b.Add(v, policies[k].name+", all, response on the testbed", fmt.Sprintf("%.2f", t.testbed[k][4]),
 		fmt.Sprintf("%.3f (%.2f to %.2f), %d of %d runs within a fifth", mean, least, most, near, len(r[4])), note)
 }
 

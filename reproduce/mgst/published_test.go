@@ -131,35 +131,36 @@ func printedEnds(t *testing.T, s string) ends {
 }
 
 // TestResults: the published means of all experiments, policies and classes, 180
-// intervals and 36 of the testbed, are those of Tables 7.2 to 7.30.
+// intervals and 160 figures of the testbed, are those of Tables 7.2 to 7.30.
 func TestResults(t *testing.T) {
-	rows := specified(t, "7.2 Experiments")[0][1:]
-	if len(rows) != len(tables) {
-		t.Fatalf("%d experiments are specified, %d are here", len(rows), len(tables))
+	specifiedTables := specified(t, "7.2 Experiments")
+	simulated, testbed := specifiedTables[0][1:], specifiedTables[1][1:]
+	if len(simulated) != len(tables) || len(testbed) != len(tables) {
+		t.Fatalf("%d and %d experiments are specified, %d are here", len(simulated), len(testbed), len(tables))
 	}
-	for i, row := range rows {
+	for i := range tables {
 		e := &tables[i]
-		if e.name != "exp"+row[0] {
-			t.Errorf("row %d is experiment %s, not %s", i, row[0], e.name)
+		if "exp"+simulated[i][0] != e.name || "exp"+testbed[i][0] != e.name {
+			t.Errorf("row %d is experiments %s and %s, not %s", i, simulated[i][0], testbed[i][0], e.name)
 		}
 		for k := range policies {
 			want := none5
-			if row[1+k] != "N/A" {
-				for class, s := range strings.Fields(row[1+k]) {
+			if cell := simulated[i][1+k]; cell != "N/A" {
+				for class, s := range strings.Fields(cell) {
 					want[class] = printedEnds(t, s)
 				}
 			}
 			if e.simulated[k] != want {
 				t.Errorf("%s, %s: %v, specified is %v", e.name, policies[k].name, e.simulated[k], want)
 			}
-		}
-		for k, s := range strings.Fields(row[4]) {
-			want := 0.
-			if s != "N/A" {
-				want = number(t, "0"+s)
+			measured := [5]float64{}
+			if cell := testbed[i][1+k]; cell != "N/A" {
+				for class, s := range strings.Fields(cell) {
+					measured[class] = number(t, "0"+s)
+				}
 			}
-			if e.testbed[k] != want {
-				t.Errorf("%s, %s: %v on the testbed, specified is %v", e.name, policies[k].name, e.testbed[k], want)
+			if e.testbed[k] != measured {
+				t.Errorf("%s, %s: %v on the testbed, specified is %v", e.name, policies[k].name, e.testbed[k], measured)
 			}
 		}
 	}
@@ -209,7 +210,7 @@ func TestExperiments(t *testing.T) {
 // TestTestbedLengths: the testbed's runs are as long as printed, wherever a figure is
 // published, and nowhere else.
 func TestTestbedLengths(t *testing.T) {
-	rows := specified(t, "7.2 Experiments")[1][1:]
+	rows := specified(t, "7.2 Experiments")[2][1:]
 	if len(rows) != len(tables) {
 		t.Fatalf("%d experiments are specified, %d are here", len(rows), len(tables))
 	}
@@ -217,7 +218,7 @@ func TestTestbedLengths(t *testing.T) {
 		e := &tables[i]
 		for k := range policies {
 			want := 0.
-			if e.testbed[k] > 0 {
+			if e.testbed[k][4] > 0 {
 				want = number(t, row[1+k])
 			}
 			if "exp"+row[0] != e.name || e.ran[k] != want {

@@ -57,6 +57,13 @@ type CancelJob struct {
 	Soon bool // what runs is to end first, and nothing more to begin
 }
 
+// RemoveTasks is the owner's wish that tasks of a job do not run, given to the Submitter of the node that submitted it.
+// Tasks that have ended keep their ends.
+type RemoveTasks struct {
+	Job   task.JobID
+	Tasks []Range
+}
+
 // CheckMore is the owner's wish that this machine runs so many tasks of a job again beyond the limit for checks.
 type CheckMore struct {
 	Job   task.JobID
@@ -174,6 +181,7 @@ func (MemberLost) event()    {}
 func (LeaderChanged) event() {}
 func (Offer) event()         {}
 func (CancelJob) event()     {}
+func (RemoveTasks) event()   {}
 func (CheckMore) event()     {}
 func (ForgetJob) event()     {}
 func (Fetched) event()       {}

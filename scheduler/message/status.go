@@ -49,11 +49,19 @@ type JobStatus struct {
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
 	Held uint64 `json:"held"`
+	// Removed is the number of tasks that the owner removed. Tasks.Failed includes them.
+	Removed uint64 `json:"removed,omitempty"`
 	// Unchecked is the number of these that nobody has checked yet, until the job is delivered: those that are to be
 	// checked, and those of strangers. 0 for a job whose results are not checked.
 	Unchecked uint64 `json:"unchecked,omitempty"`
 	// Taken are results that were not made for the job: they are of other jobs, in which tasks had the same names.
 	Taken []Taken `json:"taken,omitempty"`
+	// Adds is the job that this one adds tasks to; "" for none.
+	Adds task.JobID `json:"adds,omitempty"`
+	// Added are the jobs that add tasks to this one, the oldest first. Only the node that submitted them lists them.
+	Added []Addition `json:"added,omitempty"`
+	// Trials is the rule by which trials are added, for people; "" for none.
+	Trials string `json:"trials,omitempty"`
 	// Stages are those of a job that has some, in an order in which each comes after what it reads. Only the node that
 	// submitted the job tells them.
 	Stages []StageStatus `json:"stages,omitempty"`
@@ -71,6 +79,14 @@ type JobStatus struct {
 	Failures []FailedTask `json:"failures,omitempty"`
 	// TasksList has the tasks asked for, of which something is known.
 	TasksList []TaskStatus `json:"tasks_list,omitempty"`
+}
+
+// An Addition is a job that adds tasks to another one.
+type Addition struct {
+	Job   task.JobID `json:"job"`
+	State string     `json:"state"`
+	Tasks uint64     `json:"tasks"`
+	Final bool       `json:"final"` // as JobStatus.Final
 }
 
 // A LoanStatus is what the leader of another cell has of a job, by the word of the job's submitter.
@@ -153,14 +169,19 @@ type TaskCounts struct {
 	Failed  uint64 `json:"failed"`
 }
 
+// RemovedReason is the reason of a failed task that the job's owner removed, for people.
+const RemovedReason = "removed by its owner"
+
 // A TaskStatus is one task of a job.
 type TaskStatus struct {
-	Index    uint64            `json:"index"`
-	Params   map[string]string `json:"params"`
-	State    string            `json:"state"` // "waiting", "running", "done", "failed"
-	Reason   string            `json:"reason,omitempty"`
-	Attempts []AttemptStatus   `json:"attempts"`
-	Result   *ResultStatus     `json:"result,omitempty"`
+	Index  uint64            `json:"index"`
+	Params map[string]string `json:"params"`
+	State  string            `json:"state"` // "waiting", "running", "done", "failed"
+	Reason string            `json:"reason,omitempty"`
+	// Completed is the share of a running task's expected work that is done, 0 to 1; 0 if that is not known.
+	Completed float64         `json:"completed,omitempty"`
+	Attempts  []AttemptStatus `json:"attempts"`
+	Result    *ResultStatus   `json:"result,omitempty"`
 	// Standing says how far the result is to be believed; "" where nothing is checked.
 	Standing Standing `json:"standing,omitempty"`
 	// Audited is set of one that was run again by its submitter, whatever came of it.
@@ -222,8 +243,13 @@ type Page struct {
 
 // NewJobStatus returns what people are told of a job, without its tasks.
 func NewJobStatus(id task.JobID, spec *task.Job, submitter task.PeerID, s JobSummary) JobStatus {
+	trials := ""
+	if t := spec.Trials; t != nil {
+		trials = fmt.Sprintf("%d to %d of each point, until %s", spec.Sweep.Repeat, t.Most, t)
+	}
 	return JobStatus{
 		ID: id, Name: spec.Name, Overlay: spec.Overlay, Submitter: submitter, Submitted: spec.Submitted.Time, State: s.State,
+		Adds: spec.Adds, Trials: trials,
 		Tasks:      TaskCounts{s.Total, s.Waiting, s.Running, s.Done, s.Failed},
 		Slots:      spec.Slots,
 		Reruns:     s.Reruns,
@@ -299,6 +325,9 @@ func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
 func (s *JobStatus) NotDone() string {
 	if s.State == JobCancelled {
 		return fmt.Sprintf("%d not done", s.Tasks.Failed)
+	}
+	if s.Removed > 0 {
+		return fmt.Sprintf("%d failed, %d removed", s.Tasks.Failed-min(s.Removed, s.Tasks.Failed), s.Removed)
 	}
 	return fmt.Sprintf("%d failed", s.Tasks.Failed)
 }

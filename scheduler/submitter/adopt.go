@@ -29,7 +29,7 @@ func (ln *lender) adopt(j *submitted, from task.PeerID, runs []message.Range) {
 		return
 	}
 	n := set.Count()
-	l.heard, l.moved = s.now, s.now
+	l.heard, l.answered, l.moved = s.now, s.now, s.now
 	s.give(j, at, l, set)
 	j.lending.waits -= min(j.lending.waits, n)
 	s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "lent", Peer: from,

@@ -50,7 +50,7 @@ func (ln *lender) fromBorrower(from task.PeerID, m *message.Message) {
 		s.keepLoan(j, from, l)
 	}
 	l := j.lending.loans[from]
-	l.heard, l.pause = s.now, lendEvery
+	l.heard, l.answered, l.pause = s.now, s.now, lendEvery
 	l.next = s.now.Add(lendEvery)
 	if m.Accepted != nil {
 		s.acceptedBy(from, j, l, m.Accepted)
@@ -237,7 +237,10 @@ func (ln *lender) followCells(j *submitted) {
 		next := j.borrower(s.cells.others[i].Leader)
 		tasks := slices.Clone(next.tasks())
 		tasks.Union(l.tasks())
-		next.heard, next.moved = s.now, s.now
+		l.wake(s.now)
+		if next.heard = s.now; len(next.tasks()) == 0 {
+			next.answered, next.moved = l.answered, l.moved
+		}
 		before := append(slices.Concat(next.state.Before, l.state.Before), peer)
 		taken := slices.Clone(ledger.Set(next.state.Taken))
 		taken.Union(l.tasks())

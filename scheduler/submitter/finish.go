@@ -60,7 +60,7 @@ func (j *submitted) lastSummary(whole bool) message.JobSummary {
 	switch {
 	case whole:
 		sum.Done, sum.Failed = j.have.Count()-j.failed, j.failed
-		sum.State, sum.Running, sum.Waiting = message.EndState(sum.Done, sum.Failed), 0, 0
+		sum.State, sum.Running, sum.Waiting = j.endState(sum.Done, sum.Failed), 0, 0
 	case sum.State == message.JobCancelled, sum.State == message.JobExpired:
 	case j.state.Cancelled:
 		sum.State = message.JobCancelled
@@ -68,6 +68,16 @@ func (j *submitted) lastSummary(whole bool) message.JobSummary {
 		sum.State = message.JobExpired
 	}
 	return sum
+}
+
+// endState is the state of the job when every task has ended. Removed tasks are no failures, but where nothing else is
+// done the job was cancelled.
+func (j *submitted) endState(done, failed uint64) string {
+	removed := min(failed, j.removedHeld())
+	if removed > 0 && done == 0 && failed == removed {
+		return message.JobCancelled
+	}
+	return message.EndState(done, failed-removed)
 }
 
 // A dispute is about a job that the leader says is over while results of it are missing

@@ -38,6 +38,7 @@ func (s *Submitter) forget(id task.JobID) {
 		return
 	}
 	delete(s.jobs, id)
+	s.unlink(j)
 	s.audits.leave(id)
 	f := &forgottenJob{left: j.have, until: s.now.Add(rememberForgotten), checked: j.checks != nil,
 		others: j.checks != nil && j.checks.others}

@@ -49,6 +49,8 @@ type submittedState struct {
 	Reused []message.Taken `cbor:"13,keyasint,omitempty"`
 	// Ending is the owner's wish that no more of the job begins, and that it ends when what runs has.
 	Ending bool `cbor:"12,keyasint,omitempty"`
+	// Removed are the tasks that the owner removed.
+	Removed []message.Range `cbor:"15,keyasint,omitempty"`
 	// Granted is the number of tasks that the owner allows to run again here beyond the limit: see budget.
 	Granted uint64 `cbor:"14,keyasint,omitempty"`
 }

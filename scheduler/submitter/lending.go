@@ -108,7 +108,7 @@ func (ln *lender) lendTo(j *submitted, c message.CellLoad, room float64, n uint6
 		n = more.Count() - l.tasks().Count()
 	}
 	if l = j.borrower(c.Leader); len(l.tasks()) == 0 {
-		l.heard, l.moved = s.now, s.now
+		l.heard, l.answered, l.moved = s.now, s.now, s.now
 	}
 	s.give(j, c, l, more)
 	j.lending.waits -= min(j.lending.waits, n)
@@ -156,17 +156,18 @@ func (ln *lender) tend(j *submitted) {
 	out := false
 	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
 		l := j.lending.loans[peer]
-		if l.heard.IsZero() { // since a restart
-			l.heard, l.moved = s.now, s.now
-		}
+		l.wake(s.now)
 		if !l.told {
 			s.tellBorrower(j, peer, l)
 		}
 		switch {
 		case len(l.tasks()) == 0:
 			continue
-		case s.now.Sub(l.heard) >= lendSilence:
+		case s.now.Sub(l.answered) >= lendSilence:
 			s.fail(peer)
+			for _, before := range l.state.Before {
+				s.fail(before)
+			}
 			l.rests = s.now.Add(lendSilence << s.cells.credits[peer])
 			s.takeBack(j, peer, fmt.Sprintf("the cell's leader has said nothing for %v", lendSilence))
 			continue

@@ -28,12 +28,15 @@ import (
 type loan struct {
 	state loanState
 	heard time.Time // when the borrower last spoke of the job
-	moved time.Time // when something last came of it, or was lent
-	next  time.Time // when to offer it again, unless the borrower is heard before
-	pause time.Duration
-	rests time.Time // until when the borrower is lent nothing: it said so, or failed
-	runs  int       // of its tasks, those that it says it runs
-	told  bool      // since a change it was told what is wanted of it
+	// answered is when any leader of its cell last spoke of the job, or when the loan began. A loan that passes to another
+	// leader keeps it: else leaders that are all silent could pass a loan on for ever.
+	answered time.Time
+	moved    time.Time // when something last came of it, or was lent
+	next     time.Time // when to offer it again, unless the borrower is heard before
+	pause    time.Duration
+	rests    time.Time // until when the borrower is lent nothing: it said so, or failed
+	runs     int       // of its tasks, those that it says it runs
+	told     bool      // since a change it was told what is wanted of it
 	// open says that its cell was one with the home, and that it may end what it runs. It
 	// begins nothing of a job that was not offered to it since.
 	open bool
@@ -58,6 +61,13 @@ type loanState struct {
 }
 
 func (l *loan) tasks() ledger.Set { return l.state.Tasks }
+
+// wake starts the clocks of a loan that nothing was heard of since this node started.
+func (l *loan) wake(now time.Time) {
+	if l.heard.IsZero() {
+		l.heard, l.answered, l.moved = now, now, now
+	}
+}
 
 // maxBefore bounds loanState.Before: a cell that has more leaders during one loan runs some of its tasks again.
 const maxBefore = 8

@@ -372,6 +372,39 @@ func TestNextLeaderBeforeItsCellIsSilent(t *testing.T) {
 	b.check(t)
 }
 
+// TestSilentLeadersPassNoLoanOn: leaders of one cell that are all silent keep its tasks no longer than one leader. A loan
+// that passed from one to the next began anew, so 69 of 699 tasks were away for half an hour.
+func TestSilentLeadersPassNoLoanOn(t *testing.T) {
+	b := newLendBench(t, 500, 1, nil)
+	b.accept(b.home)
+	b.brings(b.home, 0)
+	first := b.others[0]
+	if b.wanted(first).Count() == 0 {
+		t.Fatal("nothing was lent")
+	}
+	for k := range 3 {
+		_, peer := schedtest.Identity(30 + k)
+		next := &cellLeader{peer: peer, load: first.load}
+		next.load.Leader = peer
+		b.others = append(b.others, next)
+	}
+	for _, o := range append(b.others, b.home) {
+		o.load.Idle = 0 // what came back is not lent again
+	}
+	passed := false
+	for range int(lendSilence/lendEvery) + 1 {
+		b.tellCells()
+		for _, l := range Loans(b.s, b.id) {
+			passed = passed || l.Leader != first.peer
+		}
+		b.pass(lendEvery)
+	}
+	if left := Loans(b.s, b.id); len(left) > 0 || !passed {
+		t.Errorf("after %v silent leaders have %+v; another had them meanwhile: %v", lendSilence, left, passed)
+	}
+	b.check(t)
+}
+
 // TestBorrowersAreBounded: of many cells a submitter has to do with some, others with others, and
 // each keeps those that have tasks of it.
 func TestBorrowersAreBounded(t *testing.T) {

@@ -31,8 +31,8 @@ func (l *loan) status(peer task.PeerID, stalls time.Duration, now time.Time) mes
 	st := message.LoanStatus{Cell: l.state.Cell, Leader: peer, Tasks: l.tasks().Count(),
 		Since: time.UnixMilli(l.state.Since).UTC()}
 	st.Running = min(uint64(max(0, l.runs)), st.Tasks)
-	heard, moved := l.heard, l.moved
-	if heard.IsZero() { // since a restart: see tend
+	heard, moved := l.answered, l.moved
+	if l.heard.IsZero() { // since a restart: see wake
 		heard, moved = now, now
 	}
 	if st.Until = heard.Add(lendSilence).UTC(); moved.Add(stalls).Before(st.Until) {

@@ -16,6 +16,7 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 	s := &Submitter{
 		self: self, timing: timing, cfg: cfg, key: key, jobs: map[task.JobID]*submitted{},
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
+		additions: map[task.JobID][]task.JobID{},
 	}
 	s.lender.s = s
 	s.unaided = unaided{s: s, due: map[task.JobID]bool{}}
@@ -31,6 +32,7 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Tasks(), state: st, pause: s.timing.RetryMin,
 		staged: newStaged(spec)}
 	s.jobs[id] = j
+	s.link(j)
 	if spec.Verify != nil && len(s.key) > 0 {
 		j.checks = &checks{by: map[task.PeerID]*accepted{}, signer: map[uint64]task.PeerID{}, back: map[uint64]int{},
 			drawn: map[uint64]drawn{}, parts: map[uint64]message.Parts{},

@@ -221,9 +221,22 @@ func TestSubmitterProperties(t *testing.T) {
 				before := slices.Clone(b.s.Jobs())
 				b.restart()
 				for i, st := range b.s.Jobs() {
-					if was := before[i]; st.ID != was.ID || st.Held != was.Held || st.Final != was.Final {
+					if was := before[i]; st.ID != was.ID || st.Held != was.Held || st.Final != was.Final ||
+						st.Removed != was.Removed {
 						rt.Fatalf("after the restart %+v, before %+v", st, was)
 					}
+				}
+			},
+			"remove": func(rt *rapid.T) {
+				id := anyJob(rt)
+				from := rapid.Uint64Range(0, total[id]).Draw(rt, "from")
+				to := rapid.Uint64Range(from, total[id]+1).Draw(rt, "to")
+				before, _ := b.s.Job(id)
+				n, why := Removable(b.s, id, []message.Range{{From: from, To: to}})
+				b.removes(id, from, to)
+				after, _ := b.s.Job(id)
+				if why == "" && after.Removed != before.Removed+n {
+					rt.Fatalf("%d tasks can be removed; before %+v, after %+v", n, before, after)
 				}
 			},
 			"leader": func(rt *rapid.T) {

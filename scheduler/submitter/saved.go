@@ -66,6 +66,9 @@ func (s *Submitter) restoreJob(key string, value []byte) error {
 	}
 	j := s.add(id, spec, st)
 	j.have, j.failed = have, min(st.Failed, have.Count())
+	if removed, err := ledger.MakeSet(st.Removed); err == nil {
+		j.removed = removed
+	}
 	if len(have) > 0 { // else the results tell, which are read
 		j.reusing.from = st.Reused
 		j.staged.allDone(have)

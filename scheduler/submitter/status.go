@@ -16,6 +16,7 @@ func (j *submitted) summary() message.JobSummary {
 	sum := j.state.Summary
 	held := j.have.Count()
 	sum.Total = j.total
+	sum.Done -= min(sum.Done, j.removedHeld()) // a leader counts what it knows no end of as done
 	sum.Done, sum.Failed = max(sum.Done, held-j.failed), max(sum.Failed, j.failed)
 	sum.Running = min(sum.Running, j.total-min(j.total, sum.Done+sum.Failed))
 	sum.Waiting = j.total - min(j.total, sum.Done+sum.Failed+sum.Running)
@@ -24,7 +25,7 @@ func (j *submitted) summary() message.JobSummary {
 		sum.State = message.JobFailed
 	case message.FinalState(sum.State) && (j.disputed.n == 0 || j.state.Final):
 	case held == j.total:
-		sum.State = message.EndState(sum.Done, sum.Failed)
+		sum.State = j.endState(sum.Done, sum.Failed)
 	case j.state.Accepted:
 		sum.State = message.JobRunning
 	default:
@@ -52,6 +53,7 @@ func (s *Submitter) status(j *submitted) message.JobStatus {
 		st.Unchecked = c.Due + c.Unchecked
 	}
 	st.Stages = j.staged.told()
+	st.Added, st.Removed = s.added(j.id), j.removedHeld()
 	st.Loans = Loans(s, j.id)
 	return st
 }

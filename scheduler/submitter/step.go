@@ -21,6 +21,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		takings{s}.recalled(&ev)
 	case message.CancelJob:
 		s.cancel(ev.Job, ev.Soon)
+	case message.RemoveTasks:
+		s.remove(ev)
 	case message.CheckMore:
 		s.allowMore(ev)
 	case message.ForgetJob:

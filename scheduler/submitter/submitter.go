@@ -29,6 +29,8 @@ type Submitter struct {
 	fetches map[string]*resultFetch
 	// forgotten are jobs that the owner dropped: see ForgetJob.
 	forgotten map[task.JobID]*forgottenJob
+	// additions are the jobs that add tasks to others, by those, the oldest first.
+	additions map[task.JobID][]task.JobID
 	// toOffer are jobs that a new leader has not been offered, sorted.
 	toOffer []task.JobID
 	audits  audits
@@ -52,6 +54,8 @@ type submitted struct {
 	state  submittedState
 	have   ledger.Set // results held durably, or in a Persist of this Step
 	failed uint64     // of have
+	// removed are tasks that the owner removed.
+	removed ledger.Set
 	// failures are those of which was heard last, at most message.MaxFailures.
 	failures []message.FailedTask
 	// fetching counts the tasks in Submitter.fetches; lacking are those of them

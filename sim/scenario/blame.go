@@ -8,6 +8,12 @@ import (
 	"godwit/task"
 )
 
+// ErrorAt returns an error with the position of a key such as "rates.of[1]", or of the nearest enclosing key. "" is the
+// beginning of the file.
+func (e *Experiment) ErrorAt(key, hint, format string, args ...any) error {
+	return e.at(key, hint, format, args...)
+}
+
 // at returns an error at a key's place, or at that of the key around it.
 func (e *Experiment) at(where, hint, format string, args ...any) *task.Error {
 	err := &task.Error{File: e.file, Line: 1, Column: 1, Msg: fmt.Sprintf(format, args...), Hint: hint}

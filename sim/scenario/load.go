@@ -46,8 +46,8 @@ func (r *reader) load(open func(string) (*trace.Trace, error), openLog func(stri
 		return e
 	}
 	if r.machines.given {
-		if err := r.Synthesize(); err != nil {
-			return r.wrap("machines", err)
+		if e := r.useMachines(open); e != nil {
+			return e
 		}
 	} else if r.Source.Kind != "" {
 		if err := r.Synthesize(); err != nil {

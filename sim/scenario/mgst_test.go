@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"godwit/sim"
 	"godwit/task"
+	"godwit/trace"
 )
 
 // The lab of Kokaly 2008, appendix B: six machines, the second fast.
@@ -192,6 +194,89 @@ func TestBadMachinesAndRates(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v, want %q", tt.to, err, tt.says)
+		}
+	}
+}
+
+// TestMachinesByLaw reads the laws of machines' times up and down.
+func TestMachinesByLaw(t *testing.T) {
+	text := strings.Replace(hiHiFile, "up: 50h, down: 2h", `up: {mean: 50h, law: "weibull:shape=0.7"}, down: {mean: 2h}`, 1)
+	e, err := Decode("x.yaml", []byte(text), nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := e.Source.Machines
+	if m.Up != 50*time.Hour || m.UpLaw != "weibull:shape=0.7" || m.Down != 2*time.Hour || m.DownLaw != "" {
+		t.Errorf("got %+v", m)
+	}
+	if got, want := e.Base.Trace.Synthetic, "up 50h0m0s (weibull:shape=0.7) and down 2h0m0s (exponential) in the mean, seed 3"; got != want {
+		t.Errorf("the machines are labelled %q, want %q", got, want)
+	}
+}
+
+// machineTrace has the named hosts. The first is down from hour 1 to hour 2.
+func machineTrace(t *testing.T, names ...string) *trace.Trace {
+	out := &trace.Trace{Name: "edited", Start: machineStart, End: machineStart.Add(960 * time.Hour)}
+	for i, name := range names {
+		h := &trace.History{Host: name}
+		if err := h.Append(out.Start, trace.Available, 1); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			if err := errors.Join(h.Append(out.Start.Add(time.Hour), trace.Unavailable, 0),
+				h.Append(out.Start.Add(2*time.Hour), trace.Available, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.Extend(out.End)
+		out.Hosts = append(out.Hosts, trace.Host{History: h})
+	}
+	return out
+}
+
+// TestMachinesOfTrace reads times up and down from a file whose hosts are in another order: rates belong to machines
+// by name.
+func TestMachinesOfTrace(t *testing.T) {
+	text := strings.Replace(hiHiFile, "up: 50h, down: 2h, days: 40, seed: 3", "trace: failures.csv", 1)
+	e, err := Decode("x.yaml", []byte(text), func(string) (*trace.Trace, error) {
+		return machineTrace(t, "M3", "M1", "M2", "M4", "M5", "M6"), nil
+	}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, h := range e.Base.Trace.Hosts {
+		got = append(got, fmt.Sprint(h.History.Host, " ", h.History.Len()))
+	}
+	if want := []string{"M1 1", "M2 1", "M3 3", "M4 1", "M5 1", "M6 1"}; !slices.Equal(got, want) {
+		t.Errorf("got hosts and spells %q, want %q", got, want)
+	}
+	if grid, err := e.Grid(); err != nil || len(grid) != 3 {
+		t.Errorf("%d runs, %v", len(grid), err)
+	}
+}
+
+func TestBadTimesOfMachines(t *testing.T) {
+	for _, tt := range []struct{ machines, says string }{
+		{"{count: 6, up: {law: weibull}, down: 2h}", "x.yaml:2:26: machines.up has no mean"},
+		{"{count: 6, up: {mean: 50h, law: gauss}, down: 2h}", `machines.up.law: there is no law "gauss"`},
+		{"{count: 6, up: {mean: 50h, shape: 2}, down: 2h}", `x.yaml:2:38: unknown key "shape"`},
+		{"{count: 6, up: {mean: 50h}}", "machines that fail are repaired"},
+		{"{count: 6, trace: f.csv, down: 2h}", "x.yaml:2:42: the times up and down are those of `trace`"},
+		{"{count: 6, trace: f.csv, seed: 2}", "the times up and down are those of `trace`"},
+		{"{count: 2, trace: f.csv}", `host "M3" is none of the machines, which are M1 to M2`},
+		{"{count: 4, trace: f.csv}", `it has no host "M4"`},
+		{"{count: 6, trace: absent.csv}", "x.yaml:2:29: absent.csv: no such file"},
+	} {
+		text := strings.Replace(hiHiFile, "{count: 6, up: 50h, down: 2h, days: 40, seed: 3}", tt.machines, 1)
+		_, err := Decode("x.yaml", []byte(text), func(file string) (*trace.Trace, error) {
+			if file == "absent.csv" {
+				return nil, errors.New("absent.csv: no such file")
+			}
+			return machineTrace(t, "M1", "M2", "M3"), nil
+		}, nil, nil)
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: got %v, want %q", tt.machines, err, tt.says)
 		}
 	}
 }

@@ -20,12 +20,30 @@ func (r *reader) readMachines(where string, node ast.Node) *task.Error {
 	return r.mapping(where, node, []field{
 		{"count", r.count(&m.count, 1, trace.MaxHosts)},
 		{"file", r.stringTo(&m.file)},
-		{"up", r.duration(&m.up, time.Millisecond)},
-		{"down", r.duration(&m.down, time.Millisecond)},
+		{"up", r.readTimes(&m.up, &m.upLaw)},
+		{"down", r.readTimes(&m.down, &m.downLaw)},
+		{"trace", r.stringTo(&m.trace)},
 		{"days", r.count(&r.Source.Config.Days, 1, mostDays)},
 		{"seed", r.seed(&r.Source.Config.Seed)},
 		{"resample", r.boolean(&r.Source.Resample)},
 	})
+}
+
+// readTimes reads a mean time such as 50h, or a mapping such as `{mean: 50h, law: weibull}`.
+func (r *reader) readTimes(mean *time.Duration, law *sim.Law) func(string, ast.Node) *task.Error {
+	return func(where string, node ast.Node) *task.Error {
+		read := r.duration(mean, time.Millisecond)
+		if _, ok := node.(ast.MapNode); !ok {
+			return read(where, node)
+		}
+		if e := r.mapping(where, node, []field{{"mean", read}, {"law", r.law(law)}}); e != nil {
+			return e
+		}
+		if *mean == 0 {
+			return r.errorAt(yamlfile.First(node), "add `mean: 50h`", "%s has no mean", where)
+		}
+		return nil
+	}
 }
 
 // readRates reads the rates that are imposed.
@@ -133,6 +151,11 @@ func (r *reader) loadMachines(openText func(file string) ([]byte, error)) *task.
 	if !m.given {
 		return nil
 	}
+	for _, key := range []string{"up", "down", "days", "seed", "resample"} {
+		if _, given := r.source.places["machines."+key]; given && m.trace != "" {
+			return r.at("machines."+key, "leave it out", "the times up and down are those of `trace`")
+		}
+	}
 	switch {
 	case (m.file == "") == (m.count == 0):
 		return r.at("machines", "write `machines: {count: 6}` or `machines: {file: lab.srs}`",
@@ -156,8 +179,53 @@ func (r *reader) loadMachines(openText func(file string) ([]byte, error)) *task.
 			names = append(names, s.Host)
 		}
 	}
-	r.Source.Machines = &sim.Machines{Names: names, Up: m.up, Down: m.down}
+	r.Source.Machines = &sim.Machines{Names: names, Up: m.up, Down: m.down, UpLaw: m.upLaw, DownLaw: m.downLaw}
 	return nil
+}
+
+// useMachines generates the machines, or reads their up and down times from a trace.
+func (r *reader) useMachines(open func(file string) (*trace.Trace, error)) *task.Error {
+	if r.machines.trace == "" {
+		if err := r.Synthesize(); err != nil {
+			return r.wrap("machines", err)
+		}
+		return nil
+	}
+	t, err := open(r.machines.trace)
+	if err == nil {
+		t, err = named(t, r.Source.Machines.Names)
+	}
+	if err != nil {
+		return r.wrap("machines.trace", err)
+	}
+	r.Source.Machines, r.Source.File = nil, r.machines.trace
+	r.Use(t)
+	return nil
+}
+
+// named returns the trace with its hosts in the order of names. It fails if a host is missing or unknown.
+func named(t *trace.Trace, names []string) (*trace.Trace, error) {
+	hosts := make(map[string]trace.Host, len(t.Hosts))
+	for _, h := range t.Hosts {
+		hosts[h.History.Host] = h
+	}
+	out := *t
+	out.Hosts = make([]trace.Host, 0, len(names))
+	for _, name := range names {
+		h, ok := hosts[name]
+		if !ok {
+			return nil, fmt.Errorf("it has no host %s: a machine without a failure has a row, too", yamlfile.Quote(name))
+		}
+		delete(hosts, name)
+		out.Hosts = append(out.Hosts, h)
+	}
+	for _, h := range t.Hosts {
+		if _, other := hosts[h.History.Host]; other {
+			return nil, fmt.Errorf("host %s is none of the machines, which are %s to %s", yamlfile.Quote(h.History.Host),
+				names[0], names[len(names)-1])
+		}
+	}
+	return &out, nil
 }
 
 // loadRates makes the rates of the file that names them, or of what is measured of

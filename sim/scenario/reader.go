@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"godwit/internal/yamlfile"
+	"godwit/sim"
 	"godwit/task"
 )
 
@@ -68,13 +69,15 @@ func (r *reader) number(to *float64, least, most float64) func(string, ast.Node)
 
 // machines is what a file says of machines, before what it names is read.
 type machines struct {
-	given      bool
-	count      int
-	file       string // .srs
-	up, down   time.Duration
-	servers    []Server
-	ratesFile  string // .mue
-	iterations []float64
+	given          bool
+	count          int
+	file           string // .srs
+	trace          string // file with up and down times, "" if they are drawn
+	up, down       time.Duration
+	upLaw, downLaw sim.Law
+	servers        []Server
+	ratesFile      string // .mue
+	iterations     []float64
 }
 
 // specs reads a policy or a list of them.

@@ -8,7 +8,7 @@ import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 from urllib.parse import quote
 
 from . import _wire as wire
@@ -85,9 +85,26 @@ class Job:
         why: wire.Why = self._transport.json("GET", path)
         return why
 
-    def cancel(self, soon: bool = False) -> None:
-        """Ends the job; with soon what runs goes on to its end, and no more is begun."""
-        self._transport.json("POST", self._path + "/cancel" + ("?soon=true" if soon else ""))
+    def cancel(self, soon: bool = False, tasks: Optional[Iterable[int]] = None) -> None:
+        """Ends the job; with soon what runs goes on to its end, and no more is begun. With tasks only these end, at most
+        10,000 at once; those that have ended stay."""
+        query = "?soon=true" if soon else ""
+        if tasks is not None:
+            query += ("&" if soon else "?") + "tasks=" + ",".join(str(i) for i in sorted(set(tasks)))
+        self._transport.json("POST", self._path + "/cancel" + query)
+
+    def add(self, sweep: Optional[Mapping[str, Sequence[object]]] = None, trials: int = 0,
+            points: Optional[Mapping[str, Sequence[object]]] = None) -> Job:
+        """Adds tasks to the job and returns the job that has them. sweep has new values of axes, and trials is the number
+        of trials of each new point, 0 for as many as the others have. Without sweep, trials is the number of further
+        trials of each point, or of those that points selects by values of axes."""
+        request: wire.AddRequest = {"trials": trials}
+        if sweep:
+            request["sweep"] = {axis: [str(v) for v in values] for axis, values in sweep.items()}
+        if points:
+            request["points"] = {axis: [str(v) for v in values] for axis, values in points.items()}
+        added: wire.Added = self._transport.json("POST", self._path + "/tasks", request)
+        return Job(self._transport, added["id"])
 
     def forget(self) -> None:
         """Drops a job that is over, and its results."""

@@ -5,6 +5,26 @@ from __future__ import annotations
 from typing import Any, Dict, List, TypedDict
 
 
+class AddRequestMore(TypedDict, total=False):
+    task: int
+    trials: int
+
+
+class AddRequest(TypedDict, total=False):
+    more: List[AddRequestMore]
+    points: Dict[str, List[str]]
+    sweep: Dict[str, List[str]]
+    tasks: int
+    trials: int
+
+
+class Added(TypedDict, total=False):
+    id: str
+    known: int
+    tasks: int
+    to: str
+
+
 class AddedPeer(TypedDict, total=False):
     addrs: List[str]
     connected: bool
@@ -199,6 +219,13 @@ class HomePool(TypedDict, total=False):
     role: str
 
 
+class JobAdded(TypedDict, total=False):
+    final: bool
+    job: str
+    state: str
+    tasks: int
+
+
 class JobChecksHeard(TypedDict, total=False):
     own: float
     tellers: int
@@ -322,6 +349,7 @@ class JobTasksListResult(TypedDict, total=False):
 class JobTasksList(TypedDict, total=False):
     attempts: List[JobTasksListAttempt]
     audited: bool
+    completed: float
     index: int
     missing: List[str]
     params: Dict[str, str]
@@ -334,6 +362,8 @@ class JobTasksList(TypedDict, total=False):
 
 
 class Job(TypedDict, total=False):
+    added: List[JobAdded]
+    adds: str
     checks: JobChecks
     error: str
     failures: List[JobFailure]
@@ -346,6 +376,7 @@ class Job(TypedDict, total=False):
     note: str
     overlay: str
     reason: str
+    removed: int
     reruns: int
     slots: int
     stages: List[JobStage]
@@ -355,6 +386,7 @@ class Job(TypedDict, total=False):
     taken: List[JobTaken]
     tasks: JobTasks
     tasks_list: List[JobTasksList]
+    trials: str
     unchecked: int
     useful_cpu_s: float
     wasted_cpu_s: float
@@ -496,6 +528,7 @@ class OverlayRules(TypedDict, total=False):
     priorities: bool
     replicas: int
     revoke_invitations: bool
+    slots_each: int
     trusted: List[str]
     verify: str
 

@@ -86,6 +86,25 @@ class ClientTest(unittest.TestCase):
             tasks = self.client.submit(Path(directory, "job.yaml")).results()
             self.assertEqual([t.text() for t in tasks], ["9\n", "16\n", "9\n", "16\n"])
 
+    def test_add(self) -> None:
+        job = self.client.submit({"name": "more", "module": SQUARE, "args": ["{{.n}}"], "sweep": {"n": [3, 4]},
+                                  "trials": 2})
+        added = job.add(sweep={"n": [4, 5]})
+        self.assertEqual([t.text() for t in added.results()], ["25\n", "25\n"])
+        self.assertEqual([t.text() for t in job.add(trials=1, points={"n": [3]}).results()], ["9\n"])
+        self.assertEqual([(a["job"] == added.id, a["tasks"]) for a in job.status()["added"]], [(True, 2), (False, 1)])
+        self.assertEqual(added.status()["adds"], job.id)
+        with self.assertRaises(godwit.ApiError) as twice:
+            job.add(sweep={"n": [5]})
+        self.assertEqual(twice.exception.status, 409)
+
+    def test_cancel_tasks(self) -> None:
+        job = self.client.submit({"name": "fewer", "module": SQUARE, "args": ["{{.n}}"], "sweep": {"n": [3, 4]}})
+        job.wait()
+        with self.assertRaises(godwit.ApiError) as ended:
+            job.cancel(tasks=[1, 0])
+        self.assertEqual(ended.exception.status, 409)
+
     def test_files(self) -> None:
         with tempfile.TemporaryDirectory() as directory:
             long = "long words " * 1000

@@ -168,22 +168,32 @@ func statusOf(pid int) map[string]string {
 	return out
 }
 
-// busyOf returns the processor time that a process has used, 0 where that cannot be known.
+// busyOf returns the processor time that a process has used; 0 if there is none.
 func busyOf(pid int) time.Duration {
-	const (
-		tick       = time.Second / 100 // sysconf(_SC_CLK_TCK): the same on all of Linux
-		afterName  = 2                 // proc(5): the fields behind the name begin with the third
-		user, kern = 13, 14            // counted from 0
-	)
+	const user, kern = 13, 14 // of proc(5), counted from 0
+	return time.Duration(statOf(pid, user)+statOf(pid, kern)) * tick
+}
+
+// begunOf returns when a process began, in ticks since the machine's start; 0 if there is none. Systems give the number of
+// a process that ended to another one.
+func begunOf(pid int) int64 {
+	const began = 21 // of proc(5), counted from 0
+	return statOf(pid, began)
+}
+
+const tick = time.Second / 100 // sysconf(_SC_CLK_TCK): the same on all of Linux
+
+// statOf returns a number of /proc/PID/stat, by its place; 0 if there is none.
+func statOf(pid, place int) int64 {
+	const afterName = 2 // the fields behind the name begin with the third
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(fields) <= kern-afterName {
+	if len(fields) <= place-afterName {
 		return 0
 	}
-	u, _ := strconv.ParseInt(fields[user-afterName], 10, 64)
-	k, _ := strconv.ParseInt(fields[kern-afterName], 10, 64)
-	return time.Duration(u+k) * tick
+	n, _ := strconv.ParseInt(fields[place-afterName], 10, 64)
+	return n
 }

@@ -137,7 +137,7 @@ func (r *Run) classRow(c Class, tasks []TaskTimes) ClassRow {
 			works = append(works, t.Work.Seconds())
 		}
 		switch t.State {
-		case taskFailed:
+		case TaskFailed:
 			row.Failed++
 			continue
 		case TaskDone:

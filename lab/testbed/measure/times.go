@@ -90,7 +90,7 @@ type TaskTimes struct {
 	Class  string
 	Work   time.Duration // in the scenario's time; 0: not known
 	Server task.PeerID   // of the attempt that ended it, else of the newest; "" while it was never sent
-	State  string        // TaskDone, taskFailed, TaskRunning or taskWaiting, at the run's Until
+	State  string        // TaskDone, TaskFailed, TaskRunning or taskWaiting, at the run's Until
 
 	Submitted, Sent, Started, Done time.Time
 
@@ -106,7 +106,7 @@ type TaskTimes struct {
 // The states of a measured task.
 const (
 	TaskDone    = "done"
-	taskFailed  = "failed"
+	TaskFailed  = "failed"
 	TaskRunning = "running"
 	taskWaiting = "waiting"
 )
@@ -212,8 +212,8 @@ func (t *TaskTimes) measure(one message.TaskStatus, until time.Time) {
 		t.State, t.Done = TaskDone, plainTime(z.End)
 	case z.End.IsZero():
 		t.State = TaskRunning
-	case one.State == taskFailed && last == len(attempts)-1:
-		t.State, t.Done = taskFailed, plainTime(z.End)
+	case one.State == TaskFailed && last == len(attempts)-1:
+		t.State, t.Done = TaskFailed, plainTime(z.End)
 	}
 	if t.State == taskWaiting {
 		t.addLost(attempts, len(attempts), until)

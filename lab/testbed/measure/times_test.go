@@ -108,7 +108,7 @@ func TestMeasureTasks(t *testing.T) {
 			"y", parts{4, 1, 3, 8}, 2, 0, 0, 8},
 		{"two copies that run", oneTask("running", lease("x", 2, 0, 0, ""), lease("y", 5, 0, 0, "")), TaskRunning, "y",
 			parts{4, -1, -1, -1}, 2, 0, 0, 0},
-		{"failed for good", oneTask("failed", lease("x", 2, 0, 3, "trapped"), lease("y", 5, 6, 9, "trapped")), taskFailed,
+		{"failed for good", oneTask("failed", lease("x", 2, 0, 3, "trapped"), lease("y", 5, 6, 9, "trapped")), TaskFailed,
 			"y", parts{4, 1, 3, 8}, 2, 0, 0, 1},
 		{"all at once", oneTask("done", lease("x", 1, 1, 1, done)), TaskDone, "x", parts{0, 0, 0, 0}, 1, 0, 0, 0},
 		{"a clock that two read", oneTask("done", lease("x", .9995, 3, 8, done)), TaskDone, "x", parts{0, 2, 5, 7}, 1, 0, 0,
@@ -249,7 +249,7 @@ func TestPartsAddUp(t *testing.T) {
 			if ok && sent && started && ended && w+c+e != all || w < 0 || c < 0 || e < 0 || m.Lost < 0 {
 				t.Fatalf("%+v: %v, %v and %v are not %v", m, w, c, e, all)
 			}
-			if (m.State == TaskDone || m.State == taskFailed) != !m.Done.IsZero() {
+			if (m.State == TaskDone || m.State == TaskFailed) != !m.Done.IsZero() {
 				t.Fatalf("%s with an end at %v", m.State, m.Done)
 			}
 			us := []int64{r.micros(m.Submitted), r.micros(m.Sent), r.micros(m.Started), r.micros(m.Done)}

@@ -30,9 +30,9 @@ type Options struct {
 	MinutesGiven bool // else a scenario's end goes before minutes
 }
 
-// The bounds of what makes sense on one machine.
+// MaxSpeedup and MaxMinutes bound what makes sense on one machine.
 const (
-	maxSpeedup = 100_000
+	MaxSpeedup = 100_000
 	MaxMinutes = 7 * 24 * 60
 	// Speedup and Minutes replay forty hours.
 	Speedup, Minutes = 600, 4
@@ -48,6 +48,12 @@ const (
 	NoMigration = "none"
 )
 
+// ForClasses returns the default options for a scenario with rates of classes.
+func ForClasses(file string) Options {
+	return Options{Classes: true, Scenario: file, Speedup: Speedup, Minutes: Minutes, JobSize: JobSize,
+		Policy: place.Default, Migration: NoMigration, Ends: EndAsTraced}
+}
+
 // Check refuses what cannot be replayed.
 func (f *Options) Check() error {
 	switch {
@@ -55,8 +61,8 @@ func (f *Options) Check() error {
 		return failure.Usage("name the file with --scenario", "which classes?")
 	case f.Trace == "" && f.Scenario == "":
 		return failure.Usage("name a file with --trace or --scenario", "what is to be replayed?")
-	case !(f.Speedup >= 1 && f.Speedup <= maxSpeedup):
-		return failure.Usage("", "--speedup %v: give 1 to %d", f.Speedup, maxSpeedup)
+	case !(f.Speedup >= 1 && f.Speedup <= MaxSpeedup):
+		return failure.Usage("", "--speedup %v: give 1 to %d", f.Speedup, MaxSpeedup)
 	case !(f.Minutes > 0 && f.Minutes <= MaxMinutes):
 		return failure.Usage("", "--minutes %v: give more than 0, at most %d", f.Minutes, MaxMinutes)
 	case f.JobSize <= 0 || f.Arrival < 0 || f.From < 0 || f.Every < 0:

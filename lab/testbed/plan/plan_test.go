@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"godwit/sim"
+	"godwit/trace"
 )
 
 // The shipped scenarios are plans: every policy has the same jobs, as often as the
@@ -107,4 +108,45 @@ func TestArrivalsFile(t *testing.T) {
 			t.Errorf("%q: got %v, want %q", bad, err, want)
 		}
 	}
+}
+
+// TestDrawnFailures draws the times of a shipped scenario, and of one that has none by laws that are given.
+func TestDrawnFailures(t *testing.T) {
+	file := func(name string) string { return filepath.Join("..", "..", "..", "examples", "scenarios", name) }
+	options := Options{Classes: true, Scenario: file("mgst3.yaml"), Speedup: 600, Minutes: 4, Ends: EndAsTraced}
+	plans, err := options.Plans(0, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := (&Failures{Scenario: file("mgst3.yaml")}).Draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := written(t, drawn), written(t, plans[0].Scenario.Trace); got != want {
+		t.Errorf("the times drawn are not those of a run:\n%s\nwant\n%s", got, want)
+	}
+	fixed := &Failures{Scenario: file("mgst1.yaml"), Up: 100 * time.Minute, Down: 20 * time.Minute, UpLaw: sim.Fixed,
+		DownLaw: sim.Fixed, Seed: 2, SeedGiven: true}
+	if drawn, err = fixed.Draw(); err != nil {
+		t.Fatal(err)
+	}
+	// Each machine is down from minutes 100 to 120, 220 to 240 and 340 to the end at 360.
+	if n := CountFailures(drawn); n != 3*6 || drawn.End.Sub(drawn.Start) != 6*time.Hour {
+		t.Errorf("%d failures in %v, want 18 in 6h", n, drawn.End.Sub(drawn.Start))
+	}
+	for _, bad := range []Failures{{Scenario: file("koala-two.yaml")}, {Scenario: file("mgst1.yaml"), Up: time.Hour},
+		{Scenario: file("mgst1.yaml"), UpLaw: "weibull"}, {Scenario: file("mgst3.yaml"), UpLaw: "gauss"}} {
+		if _, err := bad.Draw(); err == nil {
+			t.Errorf("%+v was drawn", bad)
+		}
+	}
+}
+
+// written is a trace's times up.
+func written(t *testing.T, tr *trace.Trace) string {
+	var b bytes.Buffer
+	if err := trace.Write(&b, tr, trace.Sessions); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

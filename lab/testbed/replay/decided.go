@@ -113,7 +113,7 @@ func (r *replay) decisions() (out []decision) {
 	defer r.decided.mu.Unlock()
 	names := map[task.PeerID]string{}
 	for _, p := range r.players {
-		names[p.peer] = p.history.Host
+		names[p.peer] = p.planned.Host
 	}
 	numbers := map[task.JobID]int{}
 	for i, h := range r.handed {

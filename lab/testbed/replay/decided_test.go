@@ -27,7 +27,7 @@ func TestDecisionsCountByBasis(t *testing.T) {
 		to   time.Time
 	}{{"stays", at(100)}, {"leaves", at(50)}} {
 		p := &player{peer: u.peer, ups: []uptime{{from: at(0), to: u.to, ready: at(0)}}}
-		p.history = whole(string(u.peer))
+		p.planned = whole(string(u.peer))
 		r.players = append(r.players, p)
 	}
 	r.handed = []handedJob{{planned: plan.Job{Tasks: 2}, id: "j"}}

@@ -20,7 +20,7 @@ func (r *replay) measuredRun(jobs []message.JobStatus) *measure.Run {
 	m := &measure.Run{Policy: r.plan.Placement, Seed: s.Seed, From: r.clock.Begun, Until: r.clock.Real(s.End),
 		Scale: r.plan.Speedup}
 	for i, p := range r.players {
-		server := measure.Server{Name: p.history.Host, Peer: p.peer}
+		server := measure.Server{Name: p.planned.Host, Peer: p.peer}
 		for _, u := range p.ups {
 			if !u.ready.IsZero() {
 				server.Up = append(server.Up, measure.Span{From: u.ready, To: u.to})

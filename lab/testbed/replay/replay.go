@@ -75,7 +75,7 @@ func newReplay(ctx context.Context, p *progress.Progress, dir string, plan *plan
 		return nil, err
 	}
 	for i, h := range plan.Scenario.Trace.Hosts {
-		p := &player{history: h.History, ends: ends}
+		p := newPlayer(h.History, ends)
 		p.setup = testbed.Setup{Dir: filepath.Join(dir, fmt.Sprintf("node%d", i)), Rules: rules,
 			Listen: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", ports[i])}
 		// Who coordinates follows from the keys: the simulator's nodes have the same.
@@ -101,7 +101,7 @@ func newReplay(ctx context.Context, p *progress.Progress, dir string, plan *plan
 	r.clock = clock.Clock{Start: plan.Scenario.Start, Begun: time.Now().Add(before), Speedup: plan.Speedup}
 	for i, p := range r.players {
 		p.clock = r.clock
-		played, err := testbed.WriteOwner(p.setup.Dir, p.clock.History(p.history))
+		played, err := testbed.WriteOwner(p.setup.Dir, p.clock.History(p.planned))
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +114,8 @@ func newReplay(ctx context.Context, p *progress.Progress, dir string, plan *plan
 	return r, nil
 }
 
-// givePast stores a player's past, signed by its node's key, in the node's data directory. Other nodes learn it by gossip.
+// givePast stores a player's past, signed by its node's key, in the node's data directory. Other nodes learn it by
+// gossip.
 func (r *replay) givePast(ctx context.Context, i int) error {
 	if r.plan.Past == nil {
 		return nil
@@ -151,9 +152,9 @@ func freePorts(n int) (ports []int, err error) {
 	return ports, nil
 }
 
-// run plays the window through and hands in the jobs; it ends with the window.
-// Nodes may be up when it returns: see stop.
-func (r *replay) run(ctx context.Context, p *progress.Progress) error {
+// run plays the window through and hands in the jobs; it ends with the window. live, if not nil, reads the jobs
+// meanwhile. Nodes may be up when it returns: see stop.
+func (r *replay) run(ctx context.Context, p *progress.Progress, live *Live) error {
 	all := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -173,6 +174,9 @@ func (r *replay) run(ctx context.Context, p *progress.Progress) error {
 	wg.Go(func() { r.tell(jobs, p, end) })
 	if r.plan.Past != nil {
 		wg.Go(func() { r.collect(jobs) })
+	}
+	if live != nil {
+		wg.Go(func() { live.read(jobs) })
 	}
 	wg.Wait()
 	if all.Err() != nil {

@@ -3,6 +3,7 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,31 @@ type Options struct {
 	Plan plan.Options
 	// Foretell has the peers that jobs are handed to asked when they would end, before.
 	Foretell bool
+	// Follow, if not nil, is called at the start of each policy's run. Only runs of a test-bed call it.
+	Follow func(*Live)
+}
+
+// Played is the outcome of a policy.
+type Played struct {
+	Policy string
+	Report json.RawMessage // output of `godwit swarm classes --json`
+}
+
+// Play runs the scenario's policies one after the other, with their data in dir. If it fails, it returns the outcomes
+// of the completed policies.
+func (s *Options) Play(ctx context.Context, log io.Writer, dir string) (all []Played, err error) {
+	if err := errors.Join(s.Options.Check(), s.Plan.Check()); err != nil {
+		return nil, err
+	}
+	reps, err := s.play(ctx, s.NewProgress(log), dir)
+	for _, rep := range reps {
+		text, e := json.Marshal(rep)
+		if e != nil {
+			return all, errors.Join(err, fmt.Errorf("encoding the report: %w", e))
+		}
+		all = append(all, Played{Policy: rep.Swarm.Policy, Report: text})
+	}
+	return all, err
 }
 
 // Run plays the trace on real nodes, and ends them, whatever happens.
@@ -117,8 +143,17 @@ func (s *Options) replayed(ctx context.Context, r *replay, p *progress.Progress,
 			return nil, err
 		}
 	}
-	if err := r.run(ctx, p); err != nil {
+	var live *Live
+	if s.Follow != nil && r.plan.Bed != nil {
+		live = r.follow()
+		s.Follow(live)
+		defer live.end()
+	}
+	if err := r.run(ctx, p, live); err != nil {
 		return nil, err
+	}
+	if live != nil {
+		live.end()
 	}
 	p.Note("reading what came of the jobs")
 	jobs, err := r.jobs(ctx)
@@ -127,6 +162,9 @@ func (s *Options) replayed(ctx context.Context, r *replay, p *progress.Progress,
 	}
 	if err := r.measureDelay(ctx); err != nil {
 		return nil, err
+	}
+	if live != nil {
+		live.take(jobs)
 	}
 	m := r.measuredRun(jobs)
 	tasks, err := measure.Tasks(m)
