@@ -46,7 +46,7 @@ func (r *AddRequest) check() error {
 	return nil
 }
 
-// addError tells what the caller can do about an addition that failed.
+// addError adds a status and a hint to the error of an addition.
 func addError(err error) error {
 	refused := func(status int, hint string) error {
 		return &Error{Message: err.Error(), Kind: KindRefused, Status: status, Hint: hint}

@@ -17,9 +17,9 @@ import (
 var (
 	// ErrNothingToAdd is returned for an addition that has no tasks.
 	ErrNothingToAdd = errors.New("node: there is nothing to add")
-	// ErrOtherTasks is returned for an addition to a job that has other tasks than the caller knows of.
+	// ErrOtherTasks is returned if the number of the job's tasks is not the one that the caller expects.
 	ErrOtherTasks = errors.New("node: the job has other tasks by now")
-	// ErrTooManyTasks is returned for an addition of more tasks than one may have, or all to a job.
+	// ErrTooManyTasks is returned if an addition, or all additions to a job, would have too many tasks.
 	ErrTooManyTasks = errors.New("node: too many tasks are added")
 )
 
@@ -34,8 +34,8 @@ type Addition struct {
 	Points map[string][]string
 	// More are numbers of further trials of single points.
 	More []MoreTrials
-	// Tasks is the number of tasks that the job has with all additions, as far as the caller knows. If it has another
-	// number, nothing is added: so two callers do not add the same. 0 means that it does not matter.
+	// Tasks is the expected number of tasks of the job with all additions. If the actual number differs, nothing is
+	// added, so concurrent callers do not add the same tasks. 0 means any number.
 	Tasks uint64
 }
 
@@ -48,14 +48,14 @@ type MoreTrials struct {
 // Added is an addition that was handed in.
 type Added struct {
 	Job   task.JobID
-	To    task.JobID // the job that has the tasks now: of an addition its own
+	To    task.JobID // job that the tasks were added to
 	Tasks uint64
 	Known uint64 // points of Sweep that were there already
 }
 
-// AddTasks hands in a job that adds tasks to another one of this node, or to that which the job itself adds tasks to. It
-// has the program, the inputs and the settings of that job, and continues the numbers of its tasks. It returns as Submit
-// does.
+// AddTasks submits a job that adds tasks to another job of this node. If that job is an addition itself, the tasks are
+// added to its first job. The new job has the program, inputs and settings of the first one and continues the numbers of
+// its tasks. AddTasks returns when Submit would.
 func (ss *submissions) AddTasks(ctx context.Context, id task.JobID, add Addition) (Added, error) {
 	select {
 	case ss.adding <- struct{}{}: // so that no number is given twice
@@ -102,7 +102,7 @@ func (ss *submissions) AddTasks(ctx context.Context, id task.JobID, add Addition
 	return g.out, err
 }
 
-// growth is what is known of a job that tasks are added to.
+// growth is an addition in the making.
 type growth struct {
 	ss   *submissions
 	spec *task.Job

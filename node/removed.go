@@ -10,8 +10,8 @@ import (
 	"godwit/task"
 )
 
-// withRemoved completes the status of a job of this node by the tasks that its owner removed, at most limit from an
-// index. A coordinator knows only that the submitter wants nothing more of them.
+// withRemoved adds the removed tasks to the status of a job of this node, at most limit from an index. The coordinator
+// does not know that these tasks were removed, only that the submitter holds their ends.
 func (q *queries) withRemoved(ctx context.Context, st message.JobStatus, from uint64, limit int) (message.JobStatus,
 	error) {
 	if st.Removed == 0 || limit <= 0 {

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// MaxAdded is the most tasks that one addition to a job has.
+	// MaxAdded is the maximum number of tasks of an addition.
 	MaxAdded = 1_000_000
-	// MaxAdditions is the most tasks that all additions to a job have together.
+	// MaxAdditions is the maximum number of tasks of all additions to a job.
 	MaxAdditions = 10_000_000
 )
 
@@ -26,8 +26,8 @@ type Additions struct {
 	points [][]string // values of points that are not the job's, in the order in which they were added
 }
 
-// NewAdditions returns the additions to a job, of which Note tells the earlier ones. It fails for a job to which no
-// tasks can be added: one with stages, and one that runs tasks of another job. The error is of type *Error.
+// NewAdditions returns the additions to a job. Call Note for each row of the earlier additions. Jobs with stages, and
+// jobs that run tasks of another job, give an error of type *Error.
 func NewAdditions(j *Job) (*Additions, error) {
 	a := &Additions{of: j, again: j.RunAgain(), next: j.Tasks(), trials: map[string]uint64{}}
 	switch {
@@ -97,9 +97,8 @@ func (a *Additions) PointOf(index uint64, rows Rows) ([]string, error) {
 	return row[:len(row)-2], nil
 }
 
-// Trials calls add with the row of each of so many new trials of a point. It fails, with an error of type *Error, for
-// one that reads a file which is not among the inputs of the job. first is the number of its first trial if no
-// earlier addition has the point: the number of trials that the job itself has of it.
+// Trials calls add with the row of each new trial of a point. first is the number of trials that the job itself has of
+// the point. If a trial reads a file that is no input of the job, the error is of type *Error.
 func (a *Additions) Trials(values []string, first, trials uint64, add func(row []string) error) error {
 	key := pointKey(values)
 	trial, known := a.trials[key]
@@ -138,11 +137,11 @@ func (a *Additions) checkFiles(row []string) error {
 	return nil
 }
 
-// First is the number of trials that the job has of each of its points.
+// First returns the number of trials of each of the job's own points.
 func (a *Additions) First() uint64 { return a.of.Sweep.trials() }
 
-// Points calls f for each point of the job, and for each of earlier additions, that has one of the values given for
-// each of those names, with the values and first as Trials has it. Names are those of templates.
+// Points calls f for the points of the job and of earlier additions, with the arguments values and first of Trials.
+// where selects points: for each name, as in templates, it lists the accepted values.
 func (a *Additions) Points(where map[string][]string, rows Rows, f func(values []string, first uint64) error) error {
 	names := a.again.Names()
 	names = names[:len(names)-1]
@@ -206,8 +205,8 @@ func sameValue(a, b string) bool {
 	return first && second && da == db
 }
 
-// NewPoints calls f for each new point: the product of the given values of axes and of all values of the other axes,
-// without the points that the job or an earlier addition has. It returns the number of those.
+// NewPoints calls f for each new point of the product of the given values of axes and all values of the other axes. It
+// skips points that the job or an earlier addition has, and returns their number.
 func (a *Additions) NewPoints(axes map[string][]string, rows Rows, f func(values []string) error) (known uint64,
 	err error) {
 	wide, err := a.widened(axes)
@@ -300,7 +299,7 @@ func (a *Axis) replace(values []string) error {
 	return nil
 }
 
-// has reports whether point i of a widened sweep is one of the job's.
+// has reports whether the job has point i of a widened sweep.
 func (a *Additions) has(wide *Sweep, i uint64) bool {
 	at, _ := wide.places(i)
 	for k := range wide.Axes {

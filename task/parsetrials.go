@@ -99,7 +99,7 @@ func ParseWithin(s string) (within float64, relative, ok bool) {
 	return within, relative, err == nil && within > 0
 }
 
-// setTrials has each point have so many trials as `trials` says, or the older spelling `repeat` in the sweep.
+// setTrials sets the number of trials of each point. It fails if the sweep has the older key `repeat`, too.
 func (r *reader) setTrials() *Error {
 	if r.times == 0 {
 		return nil

@@ -22,7 +22,7 @@ const (
 // Trials is a rule for the number of trials of each point of a sweep: trials are added until the 95 % confidence
 // interval of a number's mean is narrow enough.
 type Trials struct {
-	Most uint64 `cbor:"1,keyasint"` // of one point in all, at most MaxTrials
+	Most uint64 `cbor:"1,keyasint"` // maximum number of trials of a point, at most MaxTrials
 	Of   string `cbor:"2,keyasint"` // name of the number in the tasks' results
 	// Within is the greatest half width of the interval that is narrow enough; finite and > 0.
 	Within   float64 `cbor:"3,keyasint"`
@@ -61,8 +61,8 @@ func (j *Job) checkTrials() *fault {
 		return faultf("trials", "write trials: 100", "only a job without stages that adds to no other has trials until an "+
 			"interval is narrow")
 	case j.Sweep.Repeat < 2:
-		return faultf("trials.least", "begin with at least 2; the default is 10",
-			"one trial of a point tells nothing of its variance")
+		return faultf("trials.least", "begin with at least 2 trials (default: 10)",
+			"the variance of a single trial is unknown")
 	case t.Most < j.Sweep.Repeat:
 		return faultf("trials.most", "write a number that is not smaller than least",
 			"at most %d trials of a point, and at least %d", t.Most, j.Sweep.Repeat)

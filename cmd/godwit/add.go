@@ -17,7 +17,7 @@ import (
 	"godwit/task"
 )
 
-// addFlags say which tasks are added, and what becomes of their results.
+// addFlags are the flags of `godwit add`.
 type addFlags struct {
 	client        clientFlags
 	sweep, points []string // AXIS=VALUE,VALUE
@@ -39,7 +39,7 @@ numbers of the first job's tasks, and its results include theirs.
 
 With --until-narrow, points get trials in rounds until the 95 % confidence interval of a
 mean is narrow enough, by the rule of the job file or of --of, --within and --most. Rounds
-run as long as this command does. Call it again after an interrupt: it goes on where it was.`,
+run only while this command runs. After an interrupt, call it again to continue.`,
 		Args: cobra.ExactArgs(1),
 		Example: `  godwit add greet --sweep who=lin,mia
   godwit add sensors --trials 50 --points nodes=100,200
@@ -99,7 +99,7 @@ func (a *addFlags) check() error {
 	return nil
 }
 
-// axisValues reads AXIS=VALUE,VALUE texts. Values of an axis that comes again are added.
+// axisValues parses AXIS=VALUE,VALUE texts. An axis may be repeated.
 func axisValues(flag string, texts []string) (map[string][]string, error) {
 	var out map[string][]string
 	for _, text := range texts {
@@ -174,7 +174,7 @@ func (a *addFlags) runRounds(cmd *cobra.Command, client *api.Client, ref string)
 	return verdict
 }
 
-// rule is that of the flags, or of the job.
+// rule returns the job's rule, changed by flags.
 func (a *addFlags) rule(ctx context.Context, client *api.Client, id task.JobID) (*task.Trials, error) {
 	rule, err := submission.RuleOf(ctx, client, string(id))
 	if err != nil {

@@ -26,6 +26,7 @@ func addCompletions(root *cobra.Command) {
 	root.SetCompletionCommandGroupID("volunteer")
 	for verb, list := range map[string]lister{
 		"job": jobIDs, "cancel": jobIDs, "forget": jobIDs, "results": jobIDs, "logs": jobIDs, "why": jobIDs, "retry": jobIDs,
+		"add":    jobIDs,
 		"verify": jobIDs,
 	} {
 		completed(root, list, verb)

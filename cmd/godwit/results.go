@@ -79,7 +79,7 @@ the 95 % confidence interval of the mean, least, greatest, and a histogram.`,
 // check refuses flags that make no sense together, before anything is asked.
 func (r *resultFlags) check() error {
 	if r.dir == "" && r.tab == "" && r.points == "" {
-		return failure.Usage("for example --out results, --table results.csv or --points",
+		return failure.Usage("for example --out results, or --table results.csv, or --points",
 			"neither a directory nor a table is given for the results")
 	}
 	if r.how.Only != "" {

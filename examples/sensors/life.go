@@ -10,12 +10,12 @@ const (
 )
 
 const (
-	tries = 5  // of a packet at each hop
+	tries = 5  // maximum transmissions of a packet at each hop
 	lossy = .3 // chance that a packet is lost at the limit of the range; it grows with the square of the distance
 	most  = 100_000
 )
 
-// An outcome is what became of a network.
+// An outcome describes the life of a network.
 type outcome struct {
 	// Lifetime is the number of rounds until the first node has no energy left; nil if no node reaches the sink.
 	Lifetime  *int     `json:"lifetime,omitempty"`

@@ -1,5 +1,5 @@
 // Sensors simulates a small wireless sensor network: nodes are scattered in a square, measurements travel from node to
-// node to a sink in the middle, and each packet takes energy. It prints what became of one network as an object of JSON.
+// node to a sink in the middle, and each packet takes energy. The program prints the outcome of one network as JSON.
 package main
 
 import (

@@ -7,7 +7,7 @@ import (
 
 const side = 100 // of the square, m
 
-// sink is the index of a node's parent that stands for the sink, and nobody that of a node without a way to it.
+// Values of node.parent: sink is the sink itself, and nobody means that the node has no way to the sink.
 const (
 	sink   = -1
 	nobody = -2

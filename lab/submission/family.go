@@ -26,7 +26,7 @@ func Family(ctx context.Context, client *api.Client, ref string, alone bool) ([]
 	return ids, nil
 }
 
-// everything is what a client has that needs no results.
+// everything requests a job without its results.
 var everything = []message.Range{{From: 0, To: task.MaxTasks}}
 
 // specOf returns the job that ref names, which the node submitted, as it was signed.

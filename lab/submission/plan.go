@@ -20,6 +20,10 @@ type Planned struct {
 	// Bytes is what the node would be sent: the modules, of each stage its own, and every input once.
 	Bytes int64 `json:"bytes"`
 	Files int   `json:"files"` // of those, inputs
+	// Trials is the rule by which trials are added, for people, and MostTasks the most tasks that the job may have with
+	// these; "" and 0 for none. The forecast is of the tasks with which it begins.
+	Trials    string `json:"trials,omitempty"`
+	MostTasks uint64 `json:"most_tasks,omitempty"`
 	// AtOnce is the largest number of slots that the job takes at once; 0 for no limit.
 	AtOnce int `json:"at_once,omitempty"`
 }
@@ -36,6 +40,9 @@ func Plan(ctx context.Context, client *api.Client, s *Job) (Planned, error) {
 	}
 	for _, code := range s.stages {
 		p.Bytes += int64(len(code))
+	}
+	if t := s.File.Trials; t != nil {
+		p.Trials, p.MostTasks = t.String(), s.File.Tasks()/s.File.Sweep.Repeat*t.Most
 	}
 	saves := !s.File.Checkpoint.Off
 	job, err := s.named(ctx, client)
@@ -66,6 +73,9 @@ func (p *Planned) Print(w io.Writer) {
 	fmt.Fprintf(w, "%s: %s, %s to send to %s\n", p.Name, counted(p.Tasks, "task"), task.FormatSize(p.Bytes), p.Overlay)
 	if p.Runs > p.Tasks {
 		fmt.Fprintf(w, "each task runs on %d members\n", p.Runs/max(1, p.Tasks))
+	}
+	if p.Trials != "" {
+		fmt.Fprintf(w, "trials are added until %s: at most %s\n", p.Trials, counted(p.MostTasks, "task"))
 	}
 	fmt.Fprintf(w, "verify: %s; %s\n", p.Verify, p.Promise)
 	taken := uint64(0)

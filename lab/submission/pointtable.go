@@ -17,8 +17,8 @@ import (
 	"godwit/task"
 )
 
-// WritePoints writes one row for each point of a job as CSV, or with asJSON as an object a line: see EachPoint. It
-// returns the number of points.
+// WritePoints writes one row for each point of a job as CSV, or one JSON object per line if asJSON is set. It returns
+// the number of points.
 func WritePoints(ctx context.Context, client *api.Client, ref string, w io.Writer, asJSON, alone bool) (points int,
 	err error) {
 	if asJSON {
@@ -128,7 +128,7 @@ func (a *pointSet) csvRow(p *PointSummary) []string {
 	return out
 }
 
-// values returns the values of parameters; "" for one that the point does not have.
+// values returns the values of parameters, "" if the point has no such parameter.
 func (p *PointSummary) values(names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
@@ -139,7 +139,8 @@ func (p *PointSummary) values(names []string) []string {
 	return out
 }
 
-// figuresOf returns the figures of a summary as texts of so many digits, -1 for all; none for what is not known.
+// figuresOf returns the figures of a summary as text with the given number of digits, or with all digits if that is -1.
+// Unknown figures are none.
 func figuresOf(s *trials.Summary, none string, digits int) []string {
 	if s == nil || s.N() == 0 {
 		return []string{"0", none, none, none, none, none}
@@ -156,7 +157,7 @@ func figuresOf(s *trials.Summary, none string, digits int) []string {
 
 // print writes the table for people.
 func (a *pointSet) print(w io.Writer) {
-	const digits, most = 5, 40 // of numbers, and characters of a value
+	const digits, most = 5, 40 // significant digits, and characters of a value
 	var header []string
 	if a.staged {
 		header = append(header, "STAGE")
@@ -232,7 +233,7 @@ type jsonField struct {
 	Histogram jsonHistogram `json:"histogram"`
 }
 
-// jsonHistogram has the counts between edges, of which there is one more.
+// jsonHistogram has the counts of the bins between neighboring edges.
 type jsonHistogram struct {
 	Edges  []float64 `json:"edges"`
 	Counts []uint64  `json:"counts"`

@@ -27,13 +27,13 @@ type Rounds struct {
 	Rule   task.Trials
 	// Follow waits until a job has ended and its results were checked.
 	Follow func(task.JobID) (message.JobStatus, error)
-	// Note tells people what a round does.
+	// Note prints progress for people.
 	Note func(format string, args ...any)
 }
 
-// Run does rounds until no point gets more trials. It keeps nothing: what a round does follows from the results that the
-// node holds and from the jobs that were added, so after a crash it may be called again and computes nothing twice. Two
-// calls at once do not both add the same trials. The error is that of Verdict for the first job that did not end well.
+// Run does rounds until no point gets more trials. Each round depends only on the results at the node and on earlier
+// additions. So Run can be called again after a crash and repeats no trial, and two concurrent calls do not add the same
+// trials. If a job did not end well, Run returns the error of Verdict for the first such job.
 func (r *Rounds) Run(ctx context.Context) error {
 	outdated := uint64(0)
 	for {
@@ -89,12 +89,12 @@ func (r *Rounds) wait(ctx context.Context) (total uint64, verdict, err error) {
 	return total, verdict, err
 }
 
-// roundPlan is what a round does.
+// roundPlan lists the trials that a round adds.
 type roundPlan struct {
 	more   []node.MoreTrials
 	points int // of the job
-	wide   int // whose interval is not narrow, and that had the most trials
-	silent int // without a number
+	wide   int // points with a wide interval that had the most trials
+	silent int // points without a number
 }
 
 // plan decides which points get more trials.
@@ -118,7 +118,7 @@ func (r *Rounds) plan(ctx context.Context) (p roundPlan, err error) {
 		if more == 0 && !rule.Narrow(s) {
 			p.wide++
 		}
-		// What does not fit into this round is found again in the next.
+		// The next round adds trials that do not fit into this one.
 		if more = min(more, task.MaxAdded-tasks); more > 0 && len(p.more) < mostAtOnce {
 			p.more = append(p.more, node.MoreTrials{Task: point.Task, Trials: more})
 			tasks += more
@@ -141,7 +141,7 @@ func noNumber(of string, fields []string) error {
 	return failure.Usage(hint, "no result has a number %q", of)
 }
 
-// tell says how it ended.
+// tell prints the result of all rounds.
 func (r *Rounds) tell(p roundPlan) {
 	r.Note("%d of %d points have %s", p.points-p.wide-p.silent, p.points, &r.Rule)
 	if p.wide > 0 {
@@ -152,7 +152,7 @@ func (r *Rounds) tell(p roundPlan) {
 	}
 }
 
-// RuleOf returns the rule by which a job's points get trials; nil for none.
+// RuleOf returns the rule for a job's trials, or nil if the job has no rule.
 func RuleOf(ctx context.Context, client *api.Client, ref string) (*task.Trials, error) {
 	spec, err := specOf(ctx, client, ref)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"godwit/task"
 )
 
-// maxSummaries is the most summaries of fields that are held at once: a summary has 400 bytes at most.
+// maxSummaries bounds the number of summaries in memory. A summary has at most 400 bytes.
 const maxSummaries = 1_000_000
 
 // maxFieldName is the longest name of a number that is summarized, in bytes, because programs wrote it.
@@ -25,16 +25,16 @@ const maxFieldName = 256
 type PointSummary struct {
 	Stage  string        // name; "" for a job without stages
 	Params []task.EnvVar // without the trial
-	Task   uint64        // number of one of its tasks; 0 in a job with stages
+	Task   uint64        // number of any of the point's tasks, 0 if the job has stages
 	Trials uint64
 	Failed uint64 // of Trials
-	// Fields are the numbers in the results, by their names. A result without one is not counted there.
+	// Fields summarizes the numbers in the results, by name. Trials without the number are not in its summary.
 	Fields map[string]*trials.Summary
 }
 
-// EachPoint calls f with the summary of each point of a job, in the order of the sweep, with the tasks that were added
-// unless alone is set; new points of additions follow. It reads each result once. A point is handed on as soon as its
-// results were read, so no more is held than the points of additions.
+// EachPoint calls f with the summary of each point of a job, in the order of the sweep. Added trials are included, and
+// added points follow, unless alone is set. Each result is read once. Only points with added trials stay in memory,
+// because f gets every other point as soon as its results were read.
 func EachPoint(ctx context.Context, client *api.Client, ref string, alone bool, f func(*PointSummary) error) error {
 	of, err := rowsOf(ctx, client, ref, alone)
 	if err != nil {
@@ -58,7 +58,7 @@ type summing struct {
 	held    map[string]*PointSummary // by pointName
 	order   []string                 // of held
 	fields  int                      // summaries in held
-	current *PointSummary            // whose tasks are being read; nil for none
+	current *PointSummary            // point whose tasks are being read, nil before the first
 	name    string                   // of current
 }
 
@@ -83,7 +83,7 @@ func tooManySummaries() error {
 		"of points", maxSummaries)
 }
 
-// next adds a task of the job itself, whose points come one after the other.
+// next adds a task of the first job. Tasks arrive ordered by point.
 func (s *summing) next(r *row) error {
 	if r.again {
 		return s.hold(r)
@@ -99,7 +99,7 @@ func (s *summing) next(r *row) error {
 	return nil
 }
 
-// flush hands on the current point, with what was added to it.
+// flush passes the current point to f, merged with its added trials.
 func (s *summing) flush() error {
 	p := s.current
 	if p == nil {
@@ -113,7 +113,7 @@ func (s *summing) flush() error {
 	return s.f(p)
 }
 
-// rest hands on the points that are left.
+// rest passes the remaining points to f.
 func (s *summing) rest() error {
 	err := s.flush()
 	for _, name := range s.order {

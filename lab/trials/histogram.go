@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MaxBins is the most bins that a Histogram has.
+// MaxBins is the maximum number of bins.
 const MaxBins = 20
 
 // A Histogram counts numbers in intervals of equal width. The width is a power of two, and all edges are multiples of
@@ -19,7 +19,7 @@ const MaxBins = 20
 // The zero value has no numbers.
 type Histogram struct {
 	least, greatest float64
-	n               uint64 // of numbers while all are equal; else 0
+	n               uint64 // number of numbers while all are equal, else 0
 	grain           int    // all numbers are multiples of 2^grain; math.MaxInt if all are 0
 	exponent        int    // bins are 2^exponent wide
 	first           int64  // the first bin begins at first * 2^exponent

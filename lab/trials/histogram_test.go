@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whoever has the numbers can count them again: each is in the bin between its edges, and there is no narrower width.
+// Counting the numbers again between the edges gives the counts, and narrower bins would be too many.
 func TestHistogramCanBeChecked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		xs := numbers(t, 2)

@@ -5,7 +5,7 @@ import "math"
 // A Rule decides how many trials a point of a sweep gets: until the 95 % confidence interval of a mean is narrow
 // enough.
 type Rule struct {
-	Most     uint64  // of one point in all, including failed trials
+	Most     uint64  // maximum number of trials of a point, including failed ones
 	Within   float64 // greatest half width of the interval that is narrow enough; > 0
 	Relative bool    // Within is a share of the mean's absolute value
 }
@@ -21,9 +21,9 @@ func (r *Rule) target(s *Summary) float64 {
 	return r.Within
 }
 
-// More returns the number of further trials for a point that had tried so far, of which s has the numbers: 0 if the
-// interval is narrow enough, or if the point has had Most. It is the number that the variance suggests, so that
-// t s / sqrt(n) is the target, but at least a tenth of the trials so far and at most as many.
+// More returns the number of further trials of a point after tried trials with the numbers s. It returns 0 if the
+// interval is narrow enough or the point had Most trials. Otherwise the variance decides, so that t s / sqrt(n) becomes
+// the target, but More returns at least a tenth of tried and at most tried.
 func (r *Rule) More(s *Summary, tried uint64) uint64 {
 	if r.Narrow(s) || tried >= r.Most {
 		return 0

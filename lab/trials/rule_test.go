@@ -50,7 +50,7 @@ func TestRuleMore(t *testing.T) {
 	}
 }
 
-// Rounds end: each asks for at least one trial and at most as many as there were, and never for more than Most in all.
+// Rounds end. Each adds at least one trial, at most doubles their number, and never exceeds Most.
 func TestRoundsEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := Rule{Most: rapid.Uint64Range(1, 2000).Draw(t, "most"), Within: rapid.Float64Range(1e-3, 1).Draw(t, "within"),

@@ -71,7 +71,7 @@ func (s *Summary) Least() float64 { return s.least }
 func (s *Summary) Greatest() float64 { return s.greatest }
 
 // Deviation returns the standard deviation of the sample, with n-1 in the denominator. It is +Inf for fewer than two
-// numbers, because nothing is known of it.
+// numbers.
 func (s *Summary) Deviation() float64 {
 	if s.n < 2 {
 		return math.Inf(1)

@@ -90,7 +90,7 @@ func TestMergeIsIndependentOfOrder(t *testing.T) {
 	})
 }
 
-// Merging copies: the set that was merged stays as it is, and what is added later is added to one of them.
+// A merged summary shares no memory with the other one.
 func TestMergedSummaryStaysApart(t *testing.T) {
 	from := summaryOf([]float64{1, 2, 3})
 	var to Summary

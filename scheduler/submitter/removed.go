@@ -10,16 +10,15 @@ import (
 	"godwit/task"
 )
 
-// Tasks that their owner removes end here: the submitter holds an end of its own of each, as of tasks that never run
-// because others failed. Coordinators hear of it as of any end, by the signed list of what the submitter holds
-// (task.Held). So they need no other message, replicas merge it as before, a new leader finds it in its copy, and
-// nobody else can remove a task. What runs of such a task is dropped, as when a result came from elsewhere.
+// The submitter creates the end of a removed task itself, as for a task that is skipped because others failed.
+// Coordinators learn of it from the signed list of held tasks (task.Held), as of every end. So removal needs no message
+// of its own, replicas merge it as before, a new leader has it in its copy, and only the submitter can remove a task.
+// Running attempts are dropped, as if a result had come from elsewhere.
 
-// MaxRemoved is the most tasks that one RemoveTasks ends, because all of their ends are written in one Step.
+// MaxRemoved is the maximum number of tasks of a RemoveTasks event. All of their ends are written in one Step.
 const MaxRemoved = 10_000
 
-// remove ends tasks of a job that have not ended. Tasks of a job with stages stay, because other tasks read what these
-// make.
+// remove ends a job's unfinished tasks. A job with stages keeps its tasks, because other tasks read their outputs.
 func (s *Submitter) remove(ev message.RemoveTasks) {
 	j := s.jobs[ev.Job]
 	if j == nil || j.state.Final || j.state.Error != "" || j.staged != nil {
@@ -37,7 +36,7 @@ func (s *Submitter) remove(ev message.RemoveTasks) {
 	all := slices.Clone(j.removed)
 	all.Union(open)
 	j.removed, j.state.Removed = all, all
-	s.persist(j) // first, so that their ends are known as what they are
+	s.persist(j) // before the ends, so that a restart recognizes them
 	for _, r := range open {
 		for i := r.From; i < r.To; i++ {
 			j.forgetFetch(s, i)
@@ -78,7 +77,7 @@ func Removed(s *Submitter, id task.JobID) ledger.Set {
 	return j.removed.Minus(j.removed.Minus(j.have))
 }
 
-// Removable returns the tasks of a set that a RemoveTasks would end, or why it would end none.
+// Removable returns the number of tasks that RemoveTasks would end, or the reason why it would end none.
 func Removable(s *Submitter, id task.JobID, tasks []message.Range) (n uint64, why string) {
 	j := s.jobs[id]
 	set, err := ledger.MakeSet(tasks)
@@ -90,11 +89,11 @@ func Removable(s *Submitter, id task.JobID, tasks []message.Range) (n uint64, wh
 	case j.state.Final || j.state.Error != "":
 		return 0, "the job is over"
 	case j.staged != nil:
-		return 0, "other tasks of a job with stages may read what these make"
+		return 0, "in a job with stages, other tasks may need these"
 	case len(set) > 0 && set[len(set)-1].To > j.total:
 		return 0, fmt.Sprintf("the job has %d tasks, from 0 on", j.total)
 	case set.Count() > MaxRemoved:
-		return 0, fmt.Sprintf("these are %d tasks, and the most at once is %d", set.Count(), MaxRemoved)
+		return 0, fmt.Sprintf("%d tasks are too many at once, the maximum is %d", set.Count(), MaxRemoved)
 	}
 	if n = set.Minus(j.have).Count(); n == 0 {
 		return 0, "they have all ended"
