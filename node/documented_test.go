@@ -110,8 +110,8 @@ func everyPolicy() (out []OverlayRules) {
 }
 
 // TestDocumentedPolicies: with ten days of history, a pool with any documented policy and its defaults completes a job of
-// 50 tasks within 1.2 times the time of FCFS, unless it leaves members idle by its definition. While no member leaves, it
-// moves at most one task of ten. The same holds for the examples in the documents.
+// 50 tasks within 1.2 times the time of FCFS, unless it leaves members idle by its definition. With a policy of chunks it is
+// twice that time. While no member leaves, it moves at most one task of ten. The same holds for the examples in the documents.
 func TestDocumentedPolicies(t *testing.T) {
 	if raceEnabled {
 		t.Skip("too slow under the race detector: run without it")
@@ -145,7 +145,11 @@ func TestDocumentedPolicies(t *testing.T) {
 			}
 			t.Logf("%-10s %-10s %-22s %-14s %-6s %5.1f s, %d moves", rules.Placement, rules.Migration, rules.Fairness,
 				rules.Chunking, cmp.Or(rules.Predictor, "blend"), took.Seconds(), moves)
-			if unbalanced[rules.Placement] == "" && took > fcfs*12/10 {
+			most := fcfs * 12 / 10
+			if rules.Chunking != "" {
+				most = 2 * fcfs // a chunk has several tasks, and the last chunk of so few decides
+			}
+			if unbalanced[rules.Placement] == "" && took > most {
 				t.Errorf("%+v: the job took %v, FCFS took %v", rules, took, fcfs)
 			}
 			if moves > tasks/10 {
