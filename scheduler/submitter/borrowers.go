@@ -240,6 +240,8 @@ func (ln *lender) followCells(j *submitted) {
 		l.wake(s.now)
 		if next.heard = s.now; len(next.tasks()) == 0 {
 			next.answered, next.moved = l.answered, l.moved
+		} else if l.moved.Before(next.moved) {
+			next.moved = l.moved // else a new loan of its own would give it more time for these
 		}
 		before := append(slices.Concat(next.state.Before, l.state.Before), peer)
 		taken := slices.Clone(ledger.Set(next.state.Taken))
