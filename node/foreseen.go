@@ -120,20 +120,29 @@ func (s *seer) member(a *overlay.Advert, now time.Time) ending.Member {
 	return x
 }
 
-// swarm is where jobs of an overlay run. The pool is a copy that nobody changes.
-func (s *seer) swarm(ctx context.Context, ref string) (sw ending.Swarm, name string, err error) {
+// swarm is where jobs of an overlay run. The pool is a copy that nobody changes. each is the limit of the rules on the slots
+// of one submitter, 0 if there is none.
+func (s *seer) swarm(ctx context.Context, ref string) (sw ending.Swarm, name string, each int, err error) {
 	e := s.look(ctx, func() {
 		var m *membership
 		if m, err = s.overlays.find(ref); err != nil {
 			return
 		}
-		name = m.Manifest().Name
+		name, each = m.Manifest().Name, m.Manifest().SlotsEach
 		sw = ending.Swarm{Members: s.knownIn(m), Placement: m.Manifest().Placement, Detect: s.overlays.sched.LeaseTTL,
 			Grace: s.overlays.sched.LeaseTTL}
 		pool := *s.past.pool
 		sw.Pool = &pool
 	})
-	return sw, name, errors.Join(e, err)
+	return sw, name, each, errors.Join(e, err)
+}
+
+// lesserLimit returns the lesser of two limits, of which 0 is none.
+func lesserLimit(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // checks returns how the results of a job are checked in an overlay, and the share that it has checked at least.
@@ -153,7 +162,7 @@ func (s *seer) checks(ctx context.Context, f *task.File, ref string) (v *task.Ve
 // job that has any, in their order. taken is what it takes of others, of as many stages; nil for nothing.
 func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, stages []task.Outline, taken *Takeover,
 	of string) (Plan, error) {
-	sw, name, err := s.swarm(ctx, of)
+	sw, name, each, err := s.swarm(ctx, of)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -175,7 +184,7 @@ func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, stages []ta
 	p.Taken = taken.From
 	replicas := uint64(max(1, f.Replicas))
 	job := ending.Job{Waiting: p.Runs - min(p.Runs, taken.tasks()*replicas), Memory: f.Memory, Declared: f.Work,
-		Save: saveOf(f.Checkpoint), Slots: f.Slots}
+		Save: saveOf(f.Checkpoint), Slots: lesserLimit(f.Slots, each)}
 	if len(stages) > 0 {
 		job.Waiting, job.Memory, job.Declared = 0, 0, 0
 		job.Stages = planned(stages, replicas)
@@ -259,7 +268,7 @@ func (s *seer) foresee(ctx context.Context, id task.JobID) (JobEnd, error) {
 			st.TasksList = append(st.TasksList, more.TasksList...)
 		}
 	}
-	sw, name, err := s.swarm(ctx, st.Overlay)
+	sw, name, each, err := s.swarm(ctx, st.Overlay)
 	if err != nil {
 		return e, err
 	}
@@ -267,6 +276,7 @@ func (s *seer) foresee(ctx context.Context, id task.JobID) (JobEnd, error) {
 		sw.Others = others(jobs, name, id)
 	}
 	job := s.jobOf(ctx, &st, sw.Members, now)
+	job.Slots = lesserLimit(job.Slots, each)
 	e.Forecast, err = ending.Ahead(now, &job, &sw, ending.Options{})
 	return e, err
 }

@@ -112,3 +112,12 @@ func TestLiarsForeseen(t *testing.T) {
 		}
 	})
 }
+
+// A forecast obeys the limits of the job and of the pool's rules.
+func TestLesserLimit(t *testing.T) {
+	for _, c := range [][3]int{{0, 0, 0}, {3, 0, 3}, {0, 4, 4}, {3, 4, 3}, {4, 3, 3}} {
+		if got := lesserLimit(c[0], c[1]); got != c[2] {
+			t.Errorf("of %d and %d it is %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}
