@@ -9,12 +9,12 @@ import (
 // MaxBins is the maximum number of bins.
 const MaxBins = 20
 
-// A Histogram counts numbers in intervals of equal width. The width is a power of two, and all edges are multiples of
-// it. It is the smallest width with which the numbers take at most MaxBins bins and edges are exact, so it follows from the least and the
-// greatest number alone: neither the order of the numbers nor the way in which they were merged matters. When a number
-// falls outside, pairs of neighboring bins become one. No count is approximate, because each edge of the wider bins was
-// an edge of the narrower ones. Bins of whole numbers are at least 1 wide, so that none is empty for want of a number
-// between two others, and likewise for multiples of other powers of two.
+// A Histogram counts numbers in intervals of equal width. The width is a power of two, and all edges are multiples of it.
+// It is the smallest width with at most MaxBins bins and exact edges, so it depends on the least and the greatest number
+// alone, not on the order of the numbers or of merges. When a number falls outside, pairs of neighboring bins are joined.
+// All counts stay exact, because each edge of the wider bins was an edge of the narrower ones. Bins of whole numbers are at
+// least 1 wide, so no bin is empty only because it lies between two whole numbers. The same holds for multiples of other
+// powers of two.
 //
 // The zero value has no numbers.
 type Histogram struct {
