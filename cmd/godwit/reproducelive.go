@@ -36,8 +36,7 @@ forecast that it wanted. It takes some 3 minutes.
 
 With --defaults, each placement and each migration policy runs with its defaults on nodes
 that never leave. The command fails if a policy takes more than 1.2 times as long as FCFS
-for 50 tasks, or moves more than one task of ten. It takes some 8 minutes. MET and KPB
-are not judged: by their definitions they leave slower members idle.`,
+for 50 tasks, or moves more than one task of ten. It takes some 8 minutes.`,
 		Args: cobra.NoArgs,
 		Example: `  godwit reproduce live
   godwit reproduce live --defaults

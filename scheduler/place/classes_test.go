@@ -238,6 +238,15 @@ func TestPush(t *testing.T) {
 	if got := placeClasses(t, "mct", r, hosts, ofClass("1", 1)); got != "c1/0:m2" {
 		t.Errorf("behind a second of work: got %q", got)
 	}
+	delete(r.backlog, "m1")
+	r.mu["1"] = []float64{5, 4.8}
+	if got := placeClasses(t, "met", r, hosts, ofClass("1", 3, 2, 1)); got != "c1/0:m1 c1/1:m2 c1/2:m1" {
+		t.Errorf("with equally fast members: got %q", got)
+	}
+	r.mu["1"] = []float64{5, 4.7}
+	if got := placeClasses(t, "met", r, hosts, ofClass("1", 3, 2, 1)); got != "c1/0:m1 c1/1:m1 c1/2:m1" {
+		t.Errorf("with a slower member: got %q", got)
+	}
 	full := []Host{hosts[1]}
 	if got := placeClasses(t, "met", r, full, ofClass("1", 1)); got != "" {
 		t.Errorf("while the best has no room: got %q", got)

@@ -17,14 +17,15 @@ func init() {
 		make               func(ps *spec.Params) *Push
 	}{
 		{"met", "patience", "tasks in order to the member that executes their class fastest, busy or not (minimum " +
-			"execution time)",
-			func(ps *spec.Params) *Push { return &Push{patience: patience(ps), percent: 0} }},
+			"execution time), and among equally fast ones to the one where they would end first",
+			func(ps *spec.Params) *Push { return &Push{patience: patience(ps), percent: 0, words: metWords} }},
 		{"mct", "patience", "tasks in order to the member where they would end first, behind what it was given (minimum " +
 			"completion time)",
-			func(ps *spec.Params) *Push { return &Push{patience: patience(ps), percent: 100, behind: true} }},
-		{"kpb", "k patience", "as mct, of the k percent of members that execute the class fastest (k-percent best)",
+			func(ps *spec.Params) *Push { return &Push{patience: patience(ps), percent: 100, words: mctWords} }},
+		{"kpb", "k patience", "as mct, of the k percent of members that execute the class fastest (k-percent best), and " +
+			"those that are equally fast",
 			func(ps *spec.Params) *Push {
-				return &Push{patience: patience(ps), percent: ps.Number("k", kpbDefault, 0, 100), behind: true}
+				return &Push{patience: patience(ps), percent: ps.Number("k", kpbDefault, 0, 100), words: mctWords}
 			}},
 	} {
 		Register(k.name, Kind{Params: k.params, Does: k.does, Make: func(ps *spec.Params) Policy { return k.make(ps) }})
@@ -35,18 +36,22 @@ func init() {
 // (1999) saw k-percent best do best on inconsistent rates.
 const kpbDefault = 20
 
-// Push gives each task as it comes to a member that may be busy: by MET, MCT or KPB
-// (Kokaly 2008, sections 4.4.2 to 4.4.4). Of the percent of members, at least one,
-// with the highest rates mu of the task's class, it takes the one where 1/mu is least
-// or, with behind, where 1/mu and the backlog together are (4.1). Equals go by name. A
-// task for which that member has no room waits for it, or for the next look.
+// asFast is the ratio of two rates from which on the members count as equally fast. Measured rates of equal members differ
+// by some percent, and the publications do not say which of equal members gets a task.
+const asFast = 0.95
+
+// Push gives each task as it comes to a member that may be busy: by MET, MCT or KPB (Kokaly 2008, sections 4.4.2 to
+// 4.4.4). It considers the percent of members, at least one, with the highest rates mu of the task's class, and those that
+// are as fast as the last of them. Among these it takes the one with the least sum of 1/mu and the backlog (4.1), and
+// equals by name. MET considers only the fastest. A task for which that member has no room waits for it, or for the next
+// look.
 //
 // Availability of processors is not looked at, as it is not where published: so met
-// may overload a member while others are idle.
+// may overload a member while slower ones are idle.
 type Push struct {
 	patience float64 // see Traits
 	percent  float64
-	behind   bool
+	words    func(*Reason) string
 
 	rates   Rates
 	version uint64
@@ -98,11 +103,7 @@ func (p *Push) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand
 		}
 		misses = 0
 		h := &p.hosts[c.host]
-		words := metWords
-		if p.behind {
-			words = mctWords
-		}
-		p.out = append(p.out, Placement{t.ID, h.Peer, Reason{words: words, x: c.rate, y: c.ends}})
+		p.out = append(p.out, Placement{t.ID, h.Peer, Reason{words: p.words, x: c.rate, y: c.ends}})
 		h.Take(&t)
 		if p.rates != nil {
 			p.backlog[c.member] += 1 / c.rate
@@ -145,11 +146,7 @@ func (p *Push) look() {
 		} else {
 			p.at = append(p.at, none)
 		}
-		backlog := 0.0
-		if p.behind {
-			backlog = p.rates.Backlog(peer)
-		}
-		p.backlog = append(p.backlog, backlog)
+		p.backlog = append(p.backlog, p.rates.Backlog(peer))
 	}
 }
 
@@ -214,15 +211,10 @@ func (p *Push) candidate(t *Task, k int32) candidate {
 // ends is the seconds until a candidate would have done the task. It only grows
 // within a round, as others are given.
 func (p *Push) ends(c *candidate) float64 {
-	takes := 1 / c.rate
-	switch {
-	case !p.behind:
-	case p.rates == nil:
-		takes += float64(p.hosts[c.member].Running) / c.rate
-	default:
-		takes += p.backlog[c.member]
+	if p.rates == nil {
+		return 1/c.rate + float64(p.hosts[c.member].Running)/c.rate
 	}
-	return takes
+	return 1/c.rate + p.backlog[c.member]
 }
 
 // suits says whether a host that was offered could ever run a task: another takes the

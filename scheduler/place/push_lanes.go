@@ -82,15 +82,22 @@ func (p *Push) lane(t *Task) *pushLane {
 	return l
 }
 
-// fill takes the best members into a lane: so many of the order as percent says, those
-// left out that could never run the task.
+// fill takes the best members into a lane: so many of the order as percent says, and those that are as fast as the last of
+// them. Members that could never run the task are left out.
 func (p *Push) fill(l *pushLane, t *Task) {
 	l.order, l.heap, l.after = p.order(t.Class), l.heap[:0], 0
 	most := max(1, int(math.Ceil(p.percent/100*float64(len(l.order)))))
-	for l.after < len(l.order) && len(l.heap) < most {
-		if c, ok := p.next(l, &l.after, t); ok {
-			l.heap = append(l.heap, c)
+	for l.after < len(l.order) {
+		at := l.after
+		c, ok := p.next(l, &l.after, t)
+		if !ok {
+			continue
 		}
+		if len(l.heap) >= most && !(c.rate >= asFast*l.heap[most-1].rate) {
+			l.after = at
+			break
+		}
+		l.heap = append(l.heap, c)
 	}
 	for i := len(l.heap)/2 - 1; i >= 0; i-- {
 		l.sink(i)

@@ -15,17 +15,8 @@ import (
 )
 
 // scanPush is Push that looks at every member for every task: what Push decides.
-// It gives each task as it comes to a member that may be busy: by MET, MCT or KPB
-// (Kokaly 2008, sections 4.4.2 to 4.4.4). Of the percent of members, at least one,
-// with the highest rates mu of the task's class, it takes the one where 1/mu is least
-// or, with behind, where 1/mu and the backlog together are (4.1). Equals go by name. A
-// task for which that member has no room waits for it, or for the next look.
-//
-// Availability of processors is not looked at, as it is not where published: so met
-// may overload a member while others are idle.
 type scanPush struct {
 	percent float64
-	behind  bool
 
 	rates   Rates
 	version uint64
@@ -72,11 +63,7 @@ func (p *scanPush) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *
 		}
 		misses = 0
 		h := &p.hosts[i]
-		words := metWords
-		if p.behind {
-			words = mctWords
-		}
-		p.out = append(p.out, Placement{t.ID, h.Peer, Reason{words: words, x: rate, y: end}})
+		p.out = append(p.out, Placement{t.ID, h.Peer, Reason{words: mctWords, x: rate, y: end}})
 		h.Take(&t)
 		p.added[i] += 1 / rate
 		room--
@@ -89,17 +76,14 @@ func (p *scanPush) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *
 func (p *scanPush) target(t *Task) (at int, rate, end float64) {
 	at, end = -1, math.Inf(1)
 	order := p.order(t)
-	most := max(1, int(math.Ceil(p.percent/100*float64(len(order)))))
+	most := p.considered(t, order)
 	for _, peer := range order {
 		i, offered := slices.BinarySearchFunc(p.hosts, peer, byName)
 		if slices.Contains(t.Avoid, peer) || offered && t.Memory > p.hosts[i].Memory {
 			continue // another takes its place among the best
 		}
 		mu := p.rate(t, peer, i)
-		takes := 1 / mu
-		if p.behind {
-			takes += p.backlog(peer, i, offered, mu)
-		}
+		takes := 1/mu + p.backlog(peer, i, offered, mu)
 		if takes < end {
 			if at, rate, end = -1, mu, takes; offered && p.hosts[i].Fits(t) {
 				at = i
@@ -110,6 +94,26 @@ func (p *scanPush) target(t *Task) (at int, rate, end float64) {
 		}
 	}
 	return at, rate, end
+}
+
+// considered is the number of members among which a task chooses: the percent of all, and those as fast as the last.
+func (p *scanPush) considered(t *Task, order []task.PeerID) int {
+	most := max(1, int(math.Ceil(p.percent/100*float64(len(order)))))
+	n, last := 0, 0.0
+	for _, peer := range order {
+		i, offered := slices.BinarySearchFunc(p.hosts, peer, byName)
+		if offered && t.Memory > p.hosts[i].Memory {
+			continue
+		}
+		mu := p.rate(t, peer, i)
+		if n >= most && mu < asFast*last {
+			break
+		}
+		if n++; n <= most {
+			last = mu
+		}
+	}
+	return max(1, n)
 }
 
 func byName(h Host, peer task.PeerID) int { return cmp.Compare(h.Peer, peer) }
@@ -207,7 +211,7 @@ func TestPushDecidesAsAScan(t *testing.T) {
 			r.peers = append(r.peers, h.Peer)
 			r.backlog = append(r.backlog, few("backlog", 0, 0, 1, 2, 7, math.Inf(1)))
 			for _, class := range []string{"", "a", "b"} {
-				r.of[class] = append(r.of[class], few("rate", 0, .5, 1, 1, 2, 8))
+				r.of[class] = append(r.of[class], few("rate", 0, .5, 1, 1, .97, .94, 2, 8))
 			}
 			if rapid.IntRange(0, 3).Draw(t, "offered") > 0 {
 				hosts = append(hosts, h)
@@ -225,8 +229,8 @@ func TestPushDecidesAsAScan(t *testing.T) {
 			}
 			queue = append(queue, x)
 		}
-		percent, behind := few("percent", 0, 20, 50, 100), rapid.Bool().Draw(t, "behind")
-		fast, scan := &Push{percent: percent, behind: behind}, &scanPush{percent: percent, behind: behind}
+		percent := few("percent", 0, 20, 50, 100)
+		fast, scan := &Push{percent: percent, words: mctWords}, &scanPush{percent: percent}
 		if rapid.Bool().Draw(t, "rated") {
 			fast.rate(time.Time{}, r)
 			scan.tellRates(time.Time{}, r)
